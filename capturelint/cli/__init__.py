@@ -1,0 +1,1 @@
+"""Read the command line, print and exit; one module per command."""

@@ -1,0 +1,88 @@
+"""The command line: find the command, load only what it needs, run it, return the exit code.
+
+A command is a module of this package with `add_arguments(parser)`, which declares its options, and
+`run(options)`, which prints and returns an exit code: 0 nothing wrong, 1 findings, 2 the user's
+mistake, 3 our bug, 4 undecided.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from capturelint import __version__
+from capturelint.errors import CapturelintError, UnknownCommandError
+
+_COMMANDS = (
+    ("check", "report code that breaks under CUDA graph capture"),
+    ("roots", "list captured regions and how each captured function is reached"),
+    ("rule", "explain a rule, or list them all"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. `argv` defaults to that of the process."""
+    _survive_any_encoding()
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    except CapturelintError as error:
+        print(f"capturelint: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        _close_stdout()
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # noqa: BLE001 - without it Python would exit with 1, which means findings
+        _report_bug()
+        return 3
+
+
+def _run(argv: list[str]) -> int:
+    options = _parser(argv).parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = options.run
+    return run(options)
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser, with options only for the command that `argv` asks for."""
+    wanted = argv[0] if argv and not argv[0].startswith("-") else None
+    known = [name for name, _ in _COMMANDS]
+    if wanted is not None and wanted not in known:
+        raise UnknownCommandError(wanted, known)
+    parser = argparse.ArgumentParser(
+        prog="capturelint", description="Find code that breaks under CUDA graph capture."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for name, summary in _COMMANDS:
+        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        if name == wanted:
+            module = import_module(f"capturelint.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _survive_any_encoding() -> None:
+    """Print what the terminal cannot show as an escape instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Send what is still buffered nowhere: the reader of the pipe is gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report_bug() -> None:
+    """Print the traceback of the current exception and ask for a report."""
+    import traceback  # only on a bug: the import would cost every start
+
+    traceback.print_exc()
+    print("capturelint: this is a bug in capturelint; please report the lines above", file=sys.stderr)

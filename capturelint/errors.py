@@ -1,0 +1,61 @@
+"""Errors a user can cause. Each message says what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class CapturelintError(Exception):
+    """Base of every error the command line shows without a traceback."""
+
+
+class UnknownCommandError(CapturelintError):
+    """A word was given where a command stands, and no command has it."""
+
+    def __init__(self, word: str, known: Iterable[str]) -> None:
+        hint = _nearest(word, known) or "`capturelint --help` lists them"
+        super().__init__(f"no command {word!r}; {hint}")
+
+
+class UnknownRuleError(CapturelintError):
+    """A rule code was asked for that no loaded rule has."""
+
+    def __init__(self, code: str, known: Iterable[str]) -> None:
+        hint = _nearest(code.upper(), known) or "`capturelint rule --all` lists them"
+        super().__init__(f"no rule {code!r}; {hint}")
+
+
+class BadRuleFileError(CapturelintError):
+    """A file in a rules folder does not hold exactly one documented rule."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path} {problem}; `rules/__init__.py` says what a rule file holds")
+
+
+class MissingRuleFolderError(CapturelintError):
+    """A rule folder named in the configuration is not there."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"no rule folder {folder}; correct `rule-folders` in the configuration")
+
+
+class ConfigError(CapturelintError):
+    """A configuration file cannot be used as it is. `problem` names the key and the next step."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+
+
+class BrokenInstallError(CapturelintError):
+    """The folder of built-in rules or fixtures is missing."""
+
+    def __init__(self, folder: str, tried: Sequence[Path]) -> None:
+        places = " or ".join(str(path) for path in tried)
+        super().__init__(f"no {folder!r} folder at {places}; reinstall capturelint")
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]}?" if near else ""

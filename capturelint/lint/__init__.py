@@ -1,0 +1,1 @@
+"""Find hazards in source: files in, findings out, without torch."""

@@ -1,0 +1,1 @@
+"""Turn findings and rules into text, one module per format."""
