@@ -1,0 +1,66 @@
+"""One row of the table of operations, and how a family of like rows is written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capturelint.finding import Effect
+
+# The GPU and torch that "checked" rows were captured and replayed on.
+H200 = "H200, torch 2.11.0+cu130"
+# Known from torch's sources or documentation alone.
+SOURCE = "source"
+# Every version that the dynamic half supports.
+ANY_TORCH = ">=2.6"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation in one form of its arguments.
+
+    `op`: `Tensor.item` is a method, `torch.nonzero` a function, `builtins.int` a builtin,
+    `Tensor.__getitem__` a subscript.
+    `form`: the arguments that make it so, in words; "" for every form, and then the name (with
+    `spared_by` and `spared_from`) is all that a rule has to look at.
+    `effect`: None when the form is safe to capture.
+    `rule`: the code that reports it, "" when none does.
+    `spared_by`: keyword arguments that make the call safe, such as `output_size`.
+    `spared_from`: number of positional arguments (receiver not counted) from which it is safe, or 0.
+    `torch`: versions it holds for. `checked`: the GPU and version it was measured on, or "source".
+    """
+
+    op: str
+    form: str
+    effect: Effect | None
+    rule: str
+    torch: str
+    checked: str
+    spared_by: tuple[str, ...] = ()
+    spared_from: int = 0
+
+
+def refusing(
+    rule: str,
+    ops: str,
+    form: str = "",
+    *,
+    checked: str = H200,
+    torch: str = ANY_TORCH,
+    spared_by: tuple[str, ...] = (),
+    spared_from: int = 0,
+) -> tuple[Operation, ...]:
+    """Return one row for each of the space-separated `ops`, all refusing capture alike."""
+    return tuple(
+        Operation(op, form, Effect.REFUSES, rule, torch, checked, spared_by, spared_from)
+        for op in ops.split()
+    )
+
+
+def stale(rule: str, ops: str, form: str = "", *, checked: str = H200) -> tuple[Operation, ...]:
+    """Return one row for each of the space-separated `ops`: captured, then silently wrong."""
+    return tuple(Operation(op, form, Effect.STALE, rule, ANY_TORCH, checked) for op in ops.split())
+
+
+def safe(ops: str, form: str = "", *, checked: str = H200) -> tuple[Operation, ...]:
+    """Return one row for each of the space-separated `ops`, all captured and replayed rightly."""
+    return tuple(Operation(op, form, None, "", ANY_TORCH, checked) for op in ops.split())
