@@ -85,4 +85,6 @@ def _report_bug() -> None:
     import traceback  # only on a bug: the import would cost every start
 
     traceback.print_exc()
-    print("capturelint: this is a bug in capturelint; please report the lines above", file=sys.stderr)
+    print(
+        "capturelint: this is a bug in capturelint; please report the lines above", file=sys.stderr
+    )

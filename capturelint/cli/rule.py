@@ -1,0 +1,34 @@
+"""`capturelint rule`: explain one rule, or list them all."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from capturelint.config import load_config
+from capturelint.lint.registry import all_rules, find_rule
+from capturelint.report import page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `rule`."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("code", nargs="?", help="such as CL101")
+    which.add_argument("--all", action="store_true", help="list every rule")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="read this file's settings")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print one rule or all of them and return 0. Raises `UnknownRuleError`."""
+    code: str | None = options.code
+    config = load_config(Path.cwd(), explicit=options.config)
+    rules = all_rules(config.rule_folders)
+    shown = rules if code is None else (find_rule(code, rules),)
+    if options.format == "json":
+        print(page.render_json(shown))
+    elif code is None:
+        print(page.render_list(shown))
+    else:
+        print(page.render(shown[0]))
+    return 0
