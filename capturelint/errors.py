@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 
@@ -57,5 +57,14 @@ class BrokenInstallError(CapturelintError):
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]}?" if near else ""
+    """Return a question that names the closest known word, or "" when none is close."""
+    near = sorted(get_close_matches(word, known, n=10))
+    if not near:
+        return ""
+
+    def closeness(candidate: str) -> tuple[float, bool]:
+        # Swapped digits are the likeliest slip: CL110 is CL101 rather than CL106.
+        ratio = SequenceMatcher(None, word, candidate).ratio()
+        return ratio, sorted(candidate) == sorted(word)
+
+    return f"did you mean {max(near, key=closeness)}?"

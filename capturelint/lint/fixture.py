@@ -20,7 +20,7 @@ from typing import TypeAlias
 Example: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _MARK = re.compile(r"#\s*expect\b[^#]*")
-_EXPECT = re.compile(r'#\s*expect:\s*(?P<rule>CL\d{3})\s+"(?P<words>[^"]+)"\s*')
+_EXPECT = re.compile(r'#\s*expect:\s*(?P<rule>CL\d{3})\s+"(?P<words>[^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def example(path: Path, prefix: str) -> str:
     for node in examples(text, prefix):
         # Whole lines, because the syntax tree knows nothing of a trailing comment.
         lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
-        return _MARK.sub(_plain_mark, "\n".join(lines))
+        return _EXPECT.sub(r"# <- \g<rule>", "\n".join(lines))
     raise LookupError(f"{path} has no function or class named {prefix}*")
 
 
@@ -81,13 +81,7 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _expectation(mark: str, line: int) -> Expectation:
-    match = _EXPECT.fullmatch(mark)
+    match = _EXPECT.fullmatch(mark.rstrip())
     if match is None:
         raise ValueError(f'line {line}: {mark!r} is not `# expect: CL101 "words"`')
     return Expectation(match["rule"], line, match["words"])
-
-
-def _plain_mark(mark: re.Match[str]) -> str:
-    """Return a mark as a reader of the page should see it: which rule reports the line."""
-    match = _EXPECT.match(mark.group())
-    return f"# <- {match['rule']}" if match else mark.group()

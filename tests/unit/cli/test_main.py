@@ -1,0 +1,142 @@
+"""The command line as a user meets it: finding the command, exit codes, errors, import cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from capturelint import __version__
+from capturelint.cli import rule
+from capturelint.cli.main import main
+from capturelint.errors import CapturelintError
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"capturelint {__version__}\n"
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+
+    words = capsys.readouterr().out.split()
+    assert caught.value.code == 0
+    assert {"check", "roots", "rule"} <= set(words)
+
+
+def test_no_command_is_the_users_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([])
+
+    assert caught.value.code == 2
+    assert "required: command" in capsys.readouterr().err
+
+
+def test_of_an_unknown_command_the_nearest_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chekc"]) == 2
+    assert capsys.readouterr().err == "capturelint: no command 'chekc'; did you mean check?\n"
+
+
+def test_an_unknown_option_of_a_command_is_the_users_mistake() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["rule", "--no-such-option"])
+
+    assert caught.value.code == 2
+
+
+def test_a_users_error_is_one_line_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise CapturelintError("no such thing; look again")
+
+    monkeypatch.setattr(rule, "run", fail)
+
+    assert main(["rule", "--all"]) == 2
+    assert capsys.readouterr() == ("", "capturelint: no such thing; look again\n")
+
+
+def test_our_bug_is_a_traceback_and_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise ZeroDivisionError("on line one")
+
+    monkeypatch.setattr(rule, "run", fail)
+
+    assert main(["rule", "--all"]) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("Traceback")
+    assert "ZeroDivisionError: on line one" in error
+    assert error.endswith("this is a bug in capturelint; please report the lines above\n")
+
+
+def test_an_interrupt_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rule, "run", interrupt)
+
+    assert main(["rule", "--all"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_reader_that_leaves_early_makes_no_noise() -> None:
+    script = (
+        "import sys; from capturelint.cli import rule; from capturelint.cli.main import main\n"
+        "rule.run = lambda options: [print('x' * 80) for _ in range(5000)] and 1\n"
+        "sys.exit(main(['rule', '--all']))"
+    )
+    command = f'{sys.executable} -c "{script}" | head -n 1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "x" * 80 + "\n"
+    assert done.stderr == ""
+
+
+def test_text_that_the_terminal_cannot_show_is_escaped() -> None:
+    script = (
+        "import sys; from capturelint.cli import rule; from capturelint.cli.main import main\n"
+        "rule.run = lambda options: print('caf\\u00e9') or 0\n"
+        "sys.exit(main(['rule', '--all']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(Path.cwd())},
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caf\\xe9\n", "")
+
+
+def test_the_command_line_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, capturelint.cli.main; print(*{'libcst', 'rich', 'torch'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "\n"
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "capturelint", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == f"capturelint {__version__}\n"

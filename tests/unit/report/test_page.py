@@ -1,0 +1,96 @@
+"""The page of a rule, the list of rules, and both as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from capturelint.finding import Effect
+from capturelint.lint.registry import RuleEntry
+from capturelint.operations import Operation
+from capturelint.report import page
+from capturelint.rule import About, Rule, Triggers, names
+
+BAD = 'def bad_poke(x):\n    poke(x)  # expect: CL991 "pokes"\n'
+GOOD = "\n\ndef good_look(x):\n    look(x)\n"
+
+
+class Poke(Rule):
+    about = About("CL991", "poke", (Effect.REFUSES, Effect.SLOW), since="0.1")
+    triggers = Triggers(names=names(["poke"]))
+
+
+@pytest.fixture
+def entry(tmp_path: Path) -> RuleEntry:
+    fixture = tmp_path / "cl991_poke.py"
+    fixture.write_text(BAD + GOOD)
+    return RuleEntry(Poke, "Poking is wrong.", tmp_path / "rules" / "cl991_poke.py", fixture)
+
+
+def test_the_page_has_facts_prose_and_one_example_of_each_kind(entry: RuleEntry) -> None:
+    assert page.render(entry) == (
+        "# CL991 poke\n\n"
+        "refuses-capture, slow | no automatic fix | since 0.1\n\n"
+        "Poking is wrong.\n\n"
+        "## Reported\n\n```python\ndef bad_poke(x):\n    poke(x)  # <- CL991\n```\n\n"
+        "## Not reported\n\n```python\ndef good_look(x):\n    look(x)\n```"
+    )
+
+
+def test_a_fixed_fixture_makes_the_rule_fixable(entry: RuleEntry) -> None:
+    entry.fixed.write_text("")
+
+    assert "refuses-capture, slow | fixable | since 0.1" in page.render(entry)
+
+
+def test_a_rule_without_a_fixture_has_a_page_without_examples(entry: RuleEntry) -> None:
+    entry.fixture.unlink()
+
+    assert page.render(entry).endswith("Poking is wrong.")
+
+
+def test_operations_are_a_table_with_bars_escaped(
+    entry: RuleEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = Operation("torch.poke", "int | None", Effect.REFUSES, "CL991", ">=2.6", "H200, 2.11")
+    monkeypatch.setattr(page, "operations_of", lambda code: (row,) if code == "CL991" else ())
+
+    assert (
+        "## Operations\n\n"
+        "| operation | form | effect | torch | known from |\n"
+        "|---|---|---|---|---|\n"
+        "| `torch.poke` | int \\| None | refuses-capture | >=2.6 | H200, 2.11 |\n\n"
+        "## Reported"
+    ) in page.render(entry)
+
+
+def test_the_list_has_one_aligned_line_per_rule(entry: RuleEntry) -> None:
+    class Jab(Rule):
+        about = About("CL992", "jab-twice", (Effect.STALE,), since="0.1")
+        triggers = Triggers()
+
+    other = RuleEntry(Jab, "", entry.path, entry.fixture)
+
+    assert page.render_list([entry, other]) == (
+        "CL991  poke       refuses-capture, slow\nCL992  jab-twice  stale-on-replay"
+    )
+    assert page.render_list([]) == ""
+
+
+def test_json_has_the_same_shape_for_one_rule_and_for_many(entry: RuleEntry) -> None:
+    assert json.loads(page.render_json([entry])) == {
+        "version": 1,
+        "rules": [
+            {
+                "code": "CL991",
+                "name": "poke",
+                "effect": ["refuses-capture", "slow"],
+                "since": "0.1",
+                "fixable": False,
+                "page": page.render(entry),
+            }
+        ],
+    }
+    assert json.loads(page.render_json([])) == {"version": 1, "rules": []}
