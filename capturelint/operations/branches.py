@@ -7,16 +7,16 @@ from capturelint.operations.operation import SOURCE, Operation, refusing, safe
 BRANCHES: tuple[Operation, ...] = (
     # CL401
     *refusing("CL401", "if while", "a device tensor as test"),
-    *refusing("CL401", "ternary and or not match", "a device tensor as test", checked=SOURCE),
+    *refusing("CL401", "ternary and or not match", "a device tensor as test"),
     *safe("if", "shape, dtype, device, `is None`, isinstance, self.training"),
     *safe("torch.where torch.clamp", "in place of a branch"),
     # CL402
     *refusing("CL402", "assert", "a device tensor as test"),
     *refusing("CL402", "torch.equal Tensor.equal torch.allclose Tensor.allclose torch.is_nonzero"),
-    *refusing("CL402", "Tensor.is_nonzero", checked=SOURCE),
+    *refusing("CL402", "Tensor.is_nonzero torch._check_tensor_all torch.testing.assert_close"),
     *refusing("CL402", "torch.nn.utils.clip_grad_norm_", "error_if_nonfinite=True"),
     *safe("torch._assert_async"),
-    *safe("torch.isclose torch.eq", checked=SOURCE),
+    *safe("torch.isclose"),
     *safe("torch.nn.utils.clip_grad_norm_"),
     # CL403
     *refusing("CL403", "for", "over range of a device tensor"),

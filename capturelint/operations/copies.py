@@ -9,42 +9,49 @@ _NUMBER_FORMS = ">=2.6,<2.12"
 
 COPIES: tuple[Operation, ...] = (
     # CL201: a tensor made of Python values, on the device.
-    *refusing("CL201", "torch.tensor torch.as_tensor", "Python values, with a device target"),
-    *refusing("CL201", "torch.asarray", "Python values, with a device target", checked=SOURCE),
+    *refusing(
+        "CL201", "torch.tensor torch.as_tensor torch.asarray", "Python values, with a device target"
+    ),
+    *refusing("CL201", "torch.tensor", "a list of 0-d device tensors: each is read on the host"),
     *refusing("CL201", "Tensor.new_tensor", "Python values, on a device tensor"),
+    *refusing("CL201", "torch.cuda.FloatTensor", "Python values"),
+    *safe("torch.tensor torch.as_tensor torch.asarray Tensor.new_tensor", "a device tensor"),
     *safe("torch.tensor", "an empty literal"),
     *safe("torch.tensor", "without a device: it stays on the host"),
+    *safe("torch.stack", "a list of 0-d device tensors"),
     *safe("torch.full torch.full_like torch.scalar_tensor Tensor.new_full", "a number as value"),
     *safe("torch.zeros torch.ones torch.arange torch.linspace torch.eye torch.zeros_like"),
     # CL202: unpinned host memory moved to the device.
     *refusing("CL202", "Tensor.to", "an unpinned tensor on the host, non_blocking or not"),
     *refusing("CL202", "Tensor.to", "a pinned tensor on the host, without non_blocking=True"),
-    *refusing("CL202", "Tensor.cuda", "a tensor on the host", checked=SOURCE),
-    *refusing(
-        "CL202",
-        "Tensor.copy_",
-        "an unpinned tensor on the host into a device tensor",
-        checked=SOURCE,
-    ),
+    *refusing("CL202", "Tensor.cuda", "a tensor on the host, non_blocking or not"),
+    *refusing("CL202", "Tensor.copy_", "an unpinned tensor on the host into a device tensor"),
     *refusing("CL202", "torch.where", "a 0-d tensor on the host as one of the two values"),
     *safe("Tensor.to", "a pinned tensor on the host, with non_blocking=True"),
     # CL203: indices that live on the host.
-    *refusing("CL203", "Tensor.__getitem__", "a list of integers"),
-    *refusing("CL203", "Tensor.__getitem__", "an integer tensor on the host"),
+    *refusing("CL203", "Tensor.__getitem__ Tensor.__setitem__", "a list of integers"),
+    *refusing("CL203", "Tensor.__getitem__", "a list of booleans, a range or a numpy array"),
+    *refusing(
+        "CL203",
+        "Tensor.__getitem__ Tensor.__setitem__",
+        "an integer tensor on the host of at least one dimension",
+    ),
     *refusing(
         "CL203",
         "Tensor.__setitem__",
-        "an integer device tensor, and a number as value",
+        "an integer device tensor, and a number or 0-d host tensor as value",
         torch=_NUMBER_FORMS,
     ),
-    *refusing("CL203", "Tensor.__setitem__", "a list of integers"),
     *refusing(
         "CL203",
         "Tensor.__setitem__",
-        "several integers, and a number or 0-d host tensor",
+        "an integer for every dimension, and a number or 0-d host tensor as value",
         torch=_NUMBER_FORMS,
     ),
-    *safe("Tensor.__setitem__", "one integer or slices, and a number as value"),
+    *safe("Tensor.__getitem__", "a 0-d integer tensor on the host, or a boolean one"),
+    *safe("Tensor.__getitem__", "an empty list, or a numpy integer"),
+    *safe("Tensor.__setitem__", "fewer integers than dimensions, or slices, and a number"),
+    *safe("Tensor.__setitem__", "`x[idx] += 1.0` and `x[0, 1] += 1.0`"),
     *safe("Tensor.index_fill_ Tensor.scatter_", "a device index and a number as value"),
     *safe(
         "Tensor.index_add_ Tensor.index_copy_ Tensor.scatter_add_ Tensor.index_put_",
@@ -53,11 +60,15 @@ COPIES: tuple[Operation, ...] = (
     # CL204: a pinned source is read again by every replay.
     *stale("CL204", "Tensor.to", "a pinned tensor on the host that changes, or a pinned temporary"),
     # CL205: a number on the host is baked into the kernel.
-    *stale("CL205", "Tensor.__mul__", "a 0-d tensor on the host that changes between calls"),
+    *stale(
+        "CL205",
+        "Tensor.__mul__ torch.add torch.lerp torch.maximum",
+        "a 0-d tensor on the host that changes between calls",
+    ),
     *stale(
         "CL205",
         "Tensor.__add__ Tensor.__sub__ Tensor.__truediv__ Tensor.__pow__ Tensor.__lt__ "
-        "Tensor.__gt__ torch.add torch.sub torch.mul torch.div torch.lerp",
+        "Tensor.__gt__ torch.sub torch.mul torch.div",
         "a 0-d tensor on the host that changes between calls",
         checked=SOURCE,
     ),

@@ -10,30 +10,41 @@ LIBRARIES: tuple[Operation, ...] = (
     *refusing("CL701", "torch.cuda.Event.synchronize torch.cuda.Event.query"),
     *refusing("CL701", "torch.cuda.Stream.synchronize torch.cuda.Stream.query"),
     *refusing("CL701", "torch.cuda.Event.elapsed_time", checked=SOURCE),
-    *refusing("CL701", "torch.accelerator.synchronize", checked=SOURCE),
+    *refusing("CL701", "torch.accelerator.synchronize"),
     *safe("torch.cuda.Event.record torch.cuda.Stream.wait_stream torch.cuda.Event.wait"),
     *safe("torch.cuda.empty_cache torch.cuda.mem_get_info"),
     # CL801
     *refusing("CL801", "torch.linalg.solve torch.linalg.inv torch.linalg.cholesky"),
-    *refusing("CL801", "torch.linalg.svd torch.linalg.pinv torch.linalg.eigh"),
-    *refusing("CL801", "torch.matrix_exp torch.linalg.matrix_exp Tensor.matrix_exp"),
+    *refusing("CL801", "torch.linalg.svd torch.linalg.pinv torch.linalg.eigh torch.matrix_exp"),
     *refusing(
         "CL801",
-        "torch.inverse torch.cholesky torch.svd torch.pinverse torch.cholesky_inverse "
-        "Tensor.inverse Tensor.cholesky Tensor.svd Tensor.pinverse Tensor.cholesky_inverse "
-        "torch.linalg.svdvals torch.linalg.eig torch.linalg.eigvals torch.linalg.eigvalsh "
-        "torch.linalg.lu_factor torch.linalg.ldl_factor torch.linalg.tensorinv "
-        "torch.linalg.tensorsolve torch.linalg.matrix_rank torch.linalg.cond torch.linalg.lstsq "
-        "torch.svd_lowrank torch.pca_lowrank torch.lobpcg",
+        "torch.cholesky torch.svd torch.linalg.svdvals torch.linalg.eig torch.linalg.eigvals "
+        "torch.linalg.eigvalsh torch.linalg.lu_factor torch.linalg.ldl_factor "
+        "torch.linalg.tensorinv torch.linalg.tensorsolve torch.linalg.matrix_rank "
+        "torch.linalg.lstsq torch.svd_lowrank torch.pca_lowrank torch.cov "
+        "Tensor.inverse Tensor.pinverse",
+    ),
+    *refusing(
+        "CL801",
+        "torch.inverse torch.pinverse torch.linalg.matrix_exp torch.lobpcg torch.corrcoef "
+        "Tensor.cholesky Tensor.svd Tensor.matrix_exp Tensor.cov Tensor.corrcoef",
         checked=SOURCE,
     ),
+    *refusing("CL801", "torch.linalg.cond", "p is None, 2, -2 or `nuc`"),
+    *refusing(
+        "CL801",
+        "torch.linalg.norm torch.linalg.matrix_norm",
+        "of a matrix, with ord 2, -2 or `nuc`",
+    ),
+    *refusing("CL801", "torch.linalg.matrix_power", "a negative power"),
     *safe(
         "torch.linalg.solve_ex torch.linalg.inv_ex torch.linalg.det torch.linalg.qr "
-        "torch.linalg.norm"
+        "torch.linalg.cholesky_ex torch.linalg.lu_factor_ex torch.linalg.slogdet torch.logdet "
+        "torch.linalg.lu torch.linalg.lu_solve torch.cholesky_solve torch.cholesky_inverse "
+        "torch.linalg.solve_triangular torch.linalg.householder_product torch.geqrf"
     ),
-    *safe(
-        "torch.linalg.cholesky_ex torch.linalg.lu_factor_ex torch.linalg.slogdet", checked=SOURCE
-    ),
+    *safe("torch.linalg.norm torch.linalg.matrix_norm", "of a vector, or the default order"),
+    *safe("torch.linalg.matrix_power", "a power of at least zero"),
     # CL804
     *refusing("CL804", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
     *refusing("CL804", "torch.nn.utils.rnn.pack_padded_sequence"),

@@ -7,7 +7,7 @@ from capturelint.operations.operation import SOURCE, Operation, refusing, safe
 SHAPES: tuple[Operation, ...] = (
     # CL301
     *refusing("CL301", "torch.nonzero Tensor.nonzero"),
-    *refusing("CL301", "torch.argwhere Tensor.argwhere", checked=SOURCE),
+    *refusing("CL301", "torch.argwhere Tensor.argwhere"),
     *refusing(
         "CL301", "torch.where", "one argument", spared_by=("input", "other", "self"), spared_from=2
     ),
@@ -30,7 +30,7 @@ SHAPES: tuple[Operation, ...] = (
         spared_by=("num_classes",),
         spared_from=2,
     ),
-    *refusing("CL301", "torch.combinations", checked=SOURCE),
+    *refusing("CL301", "torch.combinations"),
     *safe("torch.nonzero_static Tensor.nonzero_static torch.count_nonzero"),
     *safe("torch.repeat_interleave Tensor.repeat_interleave", "repeats is a number"),
     *safe("torch.repeat_interleave Tensor.repeat_interleave", "with output_size"),
@@ -39,7 +39,8 @@ SHAPES: tuple[Operation, ...] = (
     *safe("torch.where", "three arguments"),
     *safe(
         "torch.multinomial torch.randperm torch.median torch.mode torch.quantile torch.isin "
-        "torch.searchsorted torch.topk torch.sort torch.kthvalue torch.cumsum torch.cdist"
+        "torch.searchsorted torch.topk torch.sort torch.kthvalue torch.cumsum torch.cdist torch.bucketize "
+        "torch.cartesian_prod torch.tril_indices torch.block_diag torch.tensor_split"
     ),
     *safe("Tensor.masked_scatter Tensor.masked_scatter_ torch.masked_scatter", "forward alone"),
     # CL302
@@ -49,8 +50,6 @@ SHAPES: tuple[Operation, ...] = (
         "Tensor.__setitem__",
         "a boolean device tensor, and a tensor of at least one dimension as value",
     ),
-    *refusing(
-        "CL302", "Tensor.__setitem__", "`x[mask] += v`: a boolean device tensor", checked=SOURCE
-    ),
+    *refusing("CL302", "Tensor.__setitem__", "`x[mask] += v`: a boolean device tensor"),
     *safe("Tensor.__setitem__", "a boolean device tensor, alone or among slices, and a number"),
 )
