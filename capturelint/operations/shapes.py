@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe
+from capturelint.operations.operation import Operation, refusing, safe
 
 SHAPES: tuple[Operation, ...] = (
     # CL301
