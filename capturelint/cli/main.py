@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except BrokenPipeError:
         _close_stdout()
-        return 0
+        return 141  # what a shell reports for a program that a closed pipe ended
     except KeyboardInterrupt:
-        return 130
+        return 130  # likewise for an interrupt
     except Exception:  # noqa: BLE001 - without it Python would exit with 1, which means findings
         _report_bug()
         return 3
@@ -45,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     options = _parser(argv).parse_args(argv)
     run: Callable[[argparse.Namespace], int] = options.run
-    return run(options)
+    code = run(options)
+    # Here rather than at exit, where a closed pipe could no longer be handled.
+    sys.stdout.flush()
+    return code
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

@@ -21,8 +21,8 @@ from capturelint.errors import (
     ("error", "message"),
     [
         (
-            UnknownRuleError("CL110", ["CL101", "CL106", "CL301"]),
-            "no rule 'CL110'; did you mean CL101?",
+            UnknownRuleError("CL120", ["CL101", "CL102", "CL106", "CL301"]),
+            "no rule 'CL120'; did you mean CL102?",
         ),
         (UnknownRuleError("cl102", ["CL101"]), "no rule 'cl102'; did you mean CL101?"),
         (

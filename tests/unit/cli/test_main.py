@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,12 @@ from capturelint import __version__
 from capturelint.cli import rule
 from capturelint.cli.main import main
 from capturelint.errors import CapturelintError
+
+ROOT = Path(__file__).parents[3]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), **changes}
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,17 +97,28 @@ def test_an_interrupt_ends_quietly(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_reader_that_leaves_early_makes_no_noise() -> None:
+@pytest.mark.parametrize("lines", [1, 5000])
+def test_a_reader_that_leaves_early_makes_no_noise(lines: int) -> None:
     script = (
         "import sys; from capturelint.cli import rule; from capturelint.cli.main import main\n"
-        "rule.run = lambda options: [print('x' * 80) for _ in range(5000)] and 1\n"
-        "sys.exit(main(['rule', '--all']))"
+        f"rule.run = lambda options: [print('x' * 80) for _ in range({lines})] and 1\n"
+        "sys.stdin.read(); sys.exit(main(['rule', '--all']))"
     )
-    command = f'{sys.executable} -c "{script}" | head -n 1'
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(PYTHONUNBUFFERED=""),
+    )
+    assert child.stdout is not None
+    child.stdout.close()
 
-    assert done.stdout == "x" * 80 + "\n"
-    assert done.stderr == ""
+    # The child starts to print when its standard input ends, after the reader has left.
+    _, error = child.communicate()
+
+    assert (child.returncode, error) == (141, "")
 
 
 def test_text_that_the_terminal_cannot_show_is_escaped() -> None:
@@ -114,7 +132,7 @@ def test_text_that_the_terminal_cannot_show_is_escaped() -> None:
         capture_output=True,
         text=True,
         check=False,
-        env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(Path.cwd())},
+        env=environment(PYTHONIOENCODING="ascii"),
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "caf\\xe9\n", "")
