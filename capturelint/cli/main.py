@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -32,11 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CapturelintError as error:
         print(f"capturelint: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        _close_stdout()
-        return 141  # what a shell reports for a program that a closed pipe ended
     except KeyboardInterrupt:
-        return 130  # likewise for an interrupt
+        return 130  # what a shell reports for a program that was interrupted
     except Exception:  # noqa: BLE001 - without it Python would exit with 1, which means findings
         _report_bug()
         return 3
@@ -45,10 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     options = _parser(argv).parse_args(argv)
     run: Callable[[argparse.Namespace], int] = options.run
-    code = run(options)
-    # Here rather than at exit, where a closed pipe could no longer be handled.
-    sys.stdout.flush()
-    return code
+    return run(options)
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -76,11 +69,6 @@ def _survive_any_encoding() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _close_stdout() -> None:
-    """Send what is still buffered nowhere: the reader of the pipe is gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report_bug() -> None:

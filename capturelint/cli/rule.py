@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from capturelint.cli import output
 from capturelint.config import load_config
 from capturelint.lint.registry import all_rules, find_rule
 from capturelint.report import page
@@ -26,9 +27,8 @@ def run(options: argparse.Namespace) -> int:
     rules = all_rules(config.rule_folders)
     shown = rules if code is None else (find_rule(code, rules),)
     if options.format == "json":
-        print(page.render_json(shown))
-    elif code is None:
-        print(page.render_list(shown))
+        report = page.render_json(shown)
     else:
-        print(page.render(shown[0]))
+        report = page.render_list(shown) if code is None else page.render(shown[0])
+    output.write(report, None)
     return 0
