@@ -1,0 +1,84 @@
+"""A call that waits for the device, or asks how far it has got, cannot be part of a graph.
+
+`torch.cuda.synchronize()`, `synchronize()` and `query()` of a CUDA stream or event, and
+`elapsed_time()` between two events.
+
+## Why capture cares
+
+While a stream is capturing, nothing runs, so there is nothing to wait for. CUDA refuses the call
+and the capture is lost, also where another thread makes it. The call is often left from timing or
+debugging and does nothing for the result.
+
+Measured on an H200 with torch 2.11: `torch.cuda.synchronize`, stream and event `synchronize` and
+`query` refuse at their line. Recording an event, `stream.wait_stream(...)`, `stream.wait_event(...)`
+and `event.wait()` order work on the device without the host and capture well.
+
+## What to do instead
+
+Remove the call, or move it to the code that replays the graph. To order two streams use
+`side.wait_stream(torch.cuda.current_stream())` before and the reverse after. To time a captured
+region, time its replays from outside.
+
+A stream or event that is not known to be one is reported only for `synchronize()`, and only if
+its name ends in what it is (`self.copy_stream.synchronize()`).
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.rule import (
+    About,
+    Effect,
+    Kind,
+    Rule,
+    Triggers,
+    method_call,
+    names,
+    operations_of,
+)
+
+_CALLS = frozenset(row.op for row in operations_of("CL701"))
+_METHODS = names(op.rpartition(".")[2] for op in _CALLS)
+# Functions that return a stream.
+_STREAM_SOURCES = names(
+    ["torch.cuda.current_stream torch.cuda.default_stream torch.cuda.ExternalStream"]
+)
+
+
+class SyncCall(Rule):
+    about = About(code="CL701", name="sync-call", effects=(Effect.REFUSES,), since="0.1")
+    triggers = Triggers(names=_METHODS)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = self.full_name(node.func)
+        called = method_call(node)
+        if name in _CALLS:
+            self._say(node, f"{name}()")
+        elif called is not None and called[1] in _METHODS and not name.startswith("torch."):
+            receiver, method = called
+            owner = self._class_of(receiver)
+            is_plain_wait = method == "synchronize" and not node.args
+            if f"{owner}.{method}" in _CALLS or (is_plain_wait and self._is_called_one(receiver)):
+                self._say(node, f".{method}()")
+
+    def _class_of(self, receiver: cst.BaseExpression) -> str:
+        """Return `torch.cuda.Stream` or `torch.cuda.Event` where that is known, else another."""
+        name = self.full_name(receiver)
+        if isinstance(receiver, cst.Call):
+            name = self.full_name(receiver.func) or name
+        return "torch.cuda.Stream" if name in _STREAM_SOURCES else name
+
+    def _is_called_one(self, receiver: cst.BaseExpression) -> bool:
+        value = self.value(receiver)
+        if value.kind is not Kind.UNKNOWN or value.refs or value.name:
+            return False
+        word = ""
+        if isinstance(receiver, cst.Name):
+            word = receiver.value
+        elif isinstance(receiver, cst.Attribute):
+            word = receiver.attr.value
+        return word.lower().rstrip("0123456789_").endswith(("stream", "event"))
+
+    def _say(self, node: cst.Call, text: str) -> None:
+        self.report(node, f"`{text}` has the host wait for the device, which capture refuses")
