@@ -1,0 +1,244 @@
+"""Comments that accept findings: what they cover, and what is said of idle ones."""
+
+from __future__ import annotations
+
+import textwrap
+import tokenize
+
+import pytest
+
+from capturelint.finding import Effect, Finding, Span
+from capturelint.lint.suppress import apply
+
+_ALL = frozenset({"CL101", "CL102", "CL201", "CL002"})
+
+
+def _at(line: int, code: str = "CL101", *, end_line: int | None = None) -> Finding:
+    span = Span(line, 4, end_line or line, 12)
+    return Finding(code, "host-read", (Effect.REFUSES,), "reads", "m.py", span)
+
+
+def _left(
+    text: str,
+    *findings: Finding,
+    active: frozenset[str] = _ALL,
+    require_reason: bool = False,
+) -> list[tuple[int, str, str]]:
+    """Return line, code and, of CL002, the message of what is left in the dedented `text`."""
+    text = textwrap.dedent(text)
+    left = apply(findings, text, path="m.py", require_reason=require_reason, active=active)
+    return [(f.span.line, f.code, f.message if f.code == "CL002" else "") for f in left]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# capturelint: ignore[CL101] small tensor",
+        "#capturelint:ignore[CL101]",
+        "# capturelint: ignore[cl102, CL101]",
+        "# capturelint: ignore[CL1]",
+        "# capturelint: ignore",
+        "# capturelint: ignore as it is warm-up",
+        "# type: ignore  # capturelint: ignore[CL101]",
+        "# noqa",
+        "# NOQA: cl101",
+        "# noqa : E501,CL101",
+        "# noqa: E501 CL101 because",
+        "# a word first  # noqa: CL1",
+    ],
+)
+def test_a_comment_on_the_line_accepts_a_finding(comment: str) -> None:
+    active = frozenset({"CL101", "CL002"})
+
+    assert _left(f"n = x.item()  {comment}\n", _at(1), active=active) == []
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# noqa: E501",
+        "# noqa: CL2",
+        "# noqable",
+        "# capturelint: captured",
+        "# capturelint: ignored",
+        "; s = '# noqa'",
+        "; s = '# capturelint: ignore[CL101]'",
+    ],
+)
+def test_another_comment_accepts_nothing(comment: str) -> None:
+    assert _left(f"n = x.item()  {comment}\n", _at(1)) == [(1, "CL101", "")]
+
+
+def test_a_comment_accepts_only_its_own_line() -> None:
+    text = """\
+        a = x.item()
+        b = x.item()  # noqa: CL101
+        c = x.item()
+    """
+
+    assert _left(text, _at(1), _at(2), _at(3)) == [(1, "CL101", ""), (3, "CL101", "")]
+
+
+@pytest.mark.parametrize(("line", "left"), [(1, 0), (2, 1), (3, 0)])
+def test_first_and_last_line_of_a_finding_count(line: int, left: int) -> None:
+    lines = ["n = int(", "    x", ")"]
+    lines[line - 1] += "  # noqa: CL101"
+
+    assert len(_left("\n".join(lines), _at(1, end_line=3))) == left
+
+
+def test_a_comment_above_covers_the_whole_block() -> None:
+    text = """\
+        # capturelint: ignore[CL101] runs before capture
+        @torch.no_grad()
+        def prepare(x):
+            a = x.item()
+
+            return x.item()
+        n = x.item()
+    """
+
+    assert _left(text, _at(4), _at(6), _at(7)) == [(7, "CL101", "")]
+
+
+def test_a_comment_below_a_decorator_covers_the_function() -> None:
+    text = """\
+        @torch.no_grad()
+        # capturelint: ignore[CL101] runs before capture
+        def prepare(x):
+            return x.item()
+    """
+
+    assert _left(text, _at(4)) == []
+
+
+def test_other_comments_may_stand_between() -> None:
+    text = """\
+        if x:
+            # capturelint: ignore[CL101] warm-up
+            # and more words
+            with y:
+                n = x.item()
+            n = x.item()
+    """
+
+    assert _left(text, _at(5), _at(6)) == [(6, "CL101", "")]
+
+
+def test_a_comment_above_one_line_of_a_statement_covers_that_line() -> None:
+    text = """\
+        f(
+            # capturelint: ignore[CL101] once
+            x.item(),
+            x.item(),
+        )
+    """
+
+    assert _left(text, _at(3), _at(4)) == [(4, "CL101", "")]
+
+
+def test_noqa_alone_on_a_line_covers_nothing_below() -> None:
+    assert _left("# noqa: CL101\nn = x.item()\n", _at(2)) == [(2, "CL101", "")]
+
+
+def test_an_unread_file_cannot_be_accepted() -> None:
+    assert _left("f(  # noqa\n", _at(1, "CL000")) == [(1, "CL000", "")]
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("ignore[CL101]", "`capturelint: ignore[CL101]` accepts nothing here"),
+        ("ignore[CL101, CL201]", "`capturelint: ignore[CL101, CL201]` accepts nothing here"),
+        ("ignore[CL102, CL201]", "`capturelint: ignore[CL201]` accepts nothing here"),
+        ("ignore[]", "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"),
+        (
+            "ignore CL102",
+            "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`",
+        ),
+    ],
+)
+def test_an_idle_comment_is_reported(comment: str, message: str) -> None:
+    left = _left(f"n = x.cpu()  # capturelint: {comment}\n", _at(1, "CL102"))
+
+    assert (1, "CL002", message) in left
+
+
+def test_an_idle_comment_for_everything_is_reported() -> None:
+    assert _left("n = 1  # capturelint: ignore\n") == [
+        (1, "CL002", "`capturelint: ignore` accepts nothing here")
+    ]
+
+
+def test_the_report_points_at_the_comment() -> None:
+    text = "é = 1  # type: int  # capturelint: ignore[CL101] why \n"
+
+    found = apply([], text, path="m.py", require_reason=False, active=_ALL)
+
+    assert found == [
+        Finding(
+            "CL002",
+            "unused-suppression",
+            (),
+            "`capturelint: ignore[CL101]` accepts nothing here",
+            "m.py",
+            Span(1, 20, 1, 52),
+            source="é = 1  # type: int  # capturelint: ignore[CL101] why ",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "active", [frozenset({"CL002", "CL201"}), frozenset({"CL101"}), frozenset[str]()]
+)
+def test_what_was_not_looked_for_is_not_idle(active: frozenset[str]) -> None:
+    assert _left("n = 1  # capturelint: ignore[CL101]\n", active=active) == []
+
+
+def test_an_idle_noqa_is_none_of_our_business() -> None:
+    text = "n = 1  # noqa: CL101\nm = x.item()\n"
+
+    assert _left(text, _at(2)) == [(2, "CL101", "")]
+
+
+def test_two_comments_on_one_finding_are_both_in_use() -> None:
+    text = """\
+        # capturelint: ignore[CL101] block
+        def f(x):
+            return x.item()  # capturelint: ignore[CL101] line
+    """
+
+    assert _left(text, _at(3)) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "count"), [("ignore[CL101]", 1), ("ignore[CL101] warm", 0), ("ignore", 1)]
+)
+def test_a_missing_reason_is_reported_where_one_is_required(comment: str, count: int) -> None:
+    text = f"n = x.item()  # capturelint: {comment}\n"
+
+    assert (
+        _left(text, _at(1), require_reason=True)
+        == [(1, "CL002", "`capturelint: ignore` gives no reason; write it after the brackets")]
+        * count
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_counts_as_python_counts_it(end: str) -> None:
+    text = end.join(["a = '\x0c\u2028'", "b = x.item()  # noqa: CL101", "c = x.item()", ""])
+
+    assert _left(text, _at(2), _at(3)) == [(3, "CL101", "")]
+
+
+def test_a_text_without_such_comments_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenize, "generate_tokens", None)
+
+    assert _left("n = x.item()  # a comment\n", _at(1)) == [(1, "CL101", "")]
+    assert _left("n = x.item()  # noqa\n") == []
+
+
+def test_a_text_that_cannot_be_read_keeps_its_findings() -> None:
+    text = "def f(:\n  '''  # noqa\n  # capturelint: ignore\n"
+
+    assert (1, "CL101", "") in _left(text, _at(1))
