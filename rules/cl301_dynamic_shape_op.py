@@ -126,8 +126,8 @@ class DynamicShapeOp(Rule):
 
     def _say(self, node: cst.Call, operation: Operation) -> None:
         name = operation.op.removeprefix("Tensor")
-        why = "takes its range" if name.endswith("histc") else "sizes its result"
-        self.report(node, f"`{name}()` {why} by values the host must read, which capture refuses")
+        why = "takes its range from" if name.endswith("histc") else "sizes its result by"
+        self.report(node, f"`{name}()` {why} values, which capture refuses to read")
 
 
 def _first_argument(node: cst.Call) -> cst.BaseExpression | None:
