@@ -40,10 +40,14 @@ from capturelint.rule import (
 
 _CALLS = frozenset(row.op for row in operations_of("CL701"))
 _METHODS = names(op.rpartition(".")[2] for op in _CALLS)
-# Functions that return a stream.
-_STREAM_SOURCES = names(
-    ["torch.cuda.current_stream torch.cuda.default_stream torch.cuda.ExternalStream"]
+# Functions and classes whose call gives a stream or an event.
+_STREAMS = names(
+    [
+        "torch.cuda.Stream torch.cuda.streams.Stream torch.cuda.ExternalStream torch.Stream",
+        "torch.cuda.current_stream torch.cuda.default_stream torch.cuda.get_stream_from_external",
+    ]
 )
+_EVENTS = names(["torch.cuda.Event torch.cuda.streams.Event torch.Event"])
 
 
 class SyncCall(Rule):
@@ -55,7 +59,7 @@ class SyncCall(Rule):
         called = method_call(node)
         if name in _CALLS:
             self._say(node, f"{name}()")
-        elif called is not None and called[1] in _METHODS and not name.startswith("torch."):
+        elif called is not None and called[1] in _METHODS:
             receiver, method = called
             owner = self._class_of(receiver)
             is_plain_wait = method == "synchronize" and not node.args
@@ -63,11 +67,13 @@ class SyncCall(Rule):
                 self._say(node, f".{method}()")
 
     def _class_of(self, receiver: cst.BaseExpression) -> str:
-        """Return `torch.cuda.Stream` or `torch.cuda.Event` where that is known, else another."""
+        """Return `torch.cuda.Stream` or `torch.cuda.Event` where that is known, else ""."""
         name = self.full_name(receiver)
         if isinstance(receiver, cst.Call):
             name = self.full_name(receiver.func) or name
-        return "torch.cuda.Stream" if name in _STREAM_SOURCES else name
+        if name in _STREAMS:
+            return "torch.cuda.Stream"
+        return "torch.cuda.Event" if name in _EVENTS else ""
 
     def _is_called_one(self, receiver: cst.BaseExpression) -> bool:
         value = self.value(receiver)
