@@ -1,0 +1,66 @@
+"""Findings as JSON, one object for the whole run; columns count from 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from capturelint.finding import Finding, Fix, Span, Step
+
+if TYPE_CHECKING:
+    from capturelint.lint.engine import CheckResult
+
+_VERSION = 1
+
+
+def render(result: CheckResult) -> str:
+    """Return the result as one line of ASCII, keys in a fixed order."""
+    return dumped(
+        {
+            "version": _VERSION,
+            "findings": [_finding(finding) for finding in result.findings],
+            "roots": result.roots,
+            "captured_functions": result.captured_functions,
+            "files": result.files,
+            "errors": list(result.errors),
+        }
+    )
+
+
+def dumped(document: dict[str, object]) -> str:
+    """Return a document as one line of ASCII, which passes through any pipe or log."""
+    return json.dumps(document, separators=(",", ":"))
+
+
+def steps(chain: Iterable[Step]) -> list[dict[str, object]]:
+    """Return a chain from a root as a list of objects."""
+    return [{"path": s.path, "line": s.line, "function": s.function} for s in chain]
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "effect": [effect.value for effect in finding.effects],
+        "message": finding.message,
+        "path": finding.path,
+        **_place(finding.span),
+        "cell": finding.cell,
+        "chain": steps(finding.chain),
+        "fix": None if finding.fix is None else _fix(finding.fix),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"grade": fix.grade, "edits": edits}
+
+
+def _place(span: Span) -> dict[str, object]:
+    return {
+        "line": span.line,
+        "column": span.column + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_column + 1,
+    }

@@ -1,0 +1,85 @@
+"""The captured regions of a project and how each captured function is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from capturelint.report.json import dumped, steps
+from capturelint.report.style import Style
+from capturelint.report.text import NO_ROOTS, counted
+
+if TYPE_CHECKING:
+    from capturelint.lint.engine import Reached, RootReport
+
+
+def render_text(roots: Sequence[RootReport], *, color: bool, reached: bool) -> str:
+    """Return roots by file, then a summary line. `reached`: also list what each one reaches."""
+    style = Style(color)
+    ordered = sorted(roots, key=lambda root: (root.path, root.line, root.function))
+    lines: list[str] = []
+    for path, group in groupby(ordered, key=lambda root: root.path):
+        lines.append(style.strong(path))
+        for root in group:
+            lines += _root(root, reached=reached)
+    if not roots:
+        lines.append(style.loud(NO_ROOTS))
+    lines.append(style.strong(summary(roots)))
+    return "\n".join(lines)
+
+
+def render_json(roots: Sequence[RootReport], *, reached: bool) -> str:
+    """Return roots as one line of JSON. Without `reached` the lists of reached functions are null."""
+    return dumped(
+        {
+            "version": 1,
+            "roots": [
+                {
+                    "function": root.function,
+                    "path": root.path,
+                    "line": root.line,
+                    "why": root.why,
+                    "captured_functions": len(root.reached),
+                    "reached": [_reached(one) for one in root.reached] if reached else None,
+                }
+                for root in roots
+            ],
+            "captured_functions": captured_functions(roots),
+        }
+    )
+
+
+def summary(roots: Sequence[RootReport]) -> str:
+    """Return the counts in one line."""
+    files = counted(len({root.path for root in roots}), "file")
+    functions = counted(captured_functions(roots), "captured function")
+    return f"{counted(len(roots), 'root')} in {files}, {functions}"
+
+
+def captured_functions(roots: Sequence[RootReport]) -> int:
+    """Return how many functions are captured: the roots and what they reach, each once."""
+    places = {(root.path, root.line, root.function) for root in roots}
+    for root in roots:
+        places.update((one.path, one.line, one.function) for one in root.reached)
+    return len(places)
+
+
+def _root(root: RootReport, *, reached: bool) -> Iterator[str]:
+    reach = f"; reaches {counted(len(root.reached), 'function')}" if root.reached else ""
+    yield f"  {root.line}: {root.function}: {root.why}{reach}"
+    if reached:
+        for one in root.reached:
+            yield f"      {one.function} ({one.path}:{one.line})"
+            if one.chain:
+                way = " -> ".join(f"{step.function}:{step.line}" for step in one.chain)
+                yield f"        by {way}"
+
+
+def _reached(one: Reached) -> dict[str, object]:
+    return {
+        "function": one.function,
+        "path": one.path,
+        "line": one.line,
+        "chain": steps(one.chain),
+    }

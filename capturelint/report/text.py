@@ -1,0 +1,81 @@
+"""Findings for people: a line to click on, the source with a caret, one summary line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from capturelint.finding import Finding
+from capturelint.report.excerpt import excerpt
+from capturelint.report.style import Style
+
+if TYPE_CHECKING:
+    from capturelint.lint.engine import CheckResult
+
+NO_ROOTS = (
+    "NO ROOTS: nothing here is known to run inside a CUDA graph, so next to nothing was checked.\n"
+    "  Check all code with `--scope all`, name the captured functions in the configuration\n"
+    "  (`roots`), or write `# capturelint: captured` above them."
+)
+
+
+def render(result: CheckResult, *, color: bool, show_chain: bool, needs_roots: bool = True) -> str:
+    """Return every finding and the summary. `needs_roots`: say it loudly when there is no root."""
+    style = Style(color)
+    parts = [_block(finding, style, show_chain=show_chain) for finding in result.findings]
+    return "\n".join([*parts, conclusion(result, color=color, needs_roots=needs_roots)])
+
+
+def conclusion(result: CheckResult, *, color: bool, needs_roots: bool = True) -> str:
+    """Return what follows the findings; the summary is its last line."""
+    style = Style(color)
+    lines = [style.bad(f"error: {error}") for error in result.errors]
+    if needs_roots and is_rootless(result):
+        lines.append(style.loud(NO_ROOTS))
+    lines.append(style.strong(summary(result)))
+    return "\n".join(lines)
+
+
+def is_rootless(result: CheckResult) -> bool:
+    """Return whether files were read but nothing in them is captured."""
+    return result.files > 0 and result.roots == 0
+
+
+def summary(result: CheckResult) -> str:
+    """Return the counts of a run in one line."""
+    unread = len({f.path for f in result.findings if f.code == "CL000"})
+    parts = [
+        f"{counted(len(result.findings), 'finding')} in {counted(result.files, 'file')}",
+        counted(result.roots, "root"),
+        counted(result.captured_functions, "captured function"),
+        f"preset {', '.join(result.presets)}" if result.presets else "no preset",
+    ]
+    if unread:
+        parts.append(f"{unread} not checked (CL000)")
+    return ", ".join(parts)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 root` or `1,204 roots`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
+    span = finding.span
+    place = f"{finding.path}:{span.line}:{span.column + 1}:"
+    effects = ", ".join(effect.value for effect in finding.effects)
+    head = [style.strong(place), style.bad(finding.code), finding.name]
+    lines = [" ".join([*head, *([f"[{effects}]"] if effects else []), finding.message])]
+    if finding.source.strip():
+        end = span.end_column if span.end_line == span.line else None
+        text, carets = excerpt(finding.source, span.column, end)
+        lines += [f"    {text}", f"    {style.bad(carets)}"]
+    if show_chain:
+        lines += _chain(finding)
+    return "\n".join(lines)
+
+
+def _chain(finding: Finding) -> Iterator[str]:
+    for depth, step in enumerate(finding.chain):
+        lead = "captured from" if depth == 0 else "calls"
+        yield f"    {lead:>13} {step.function} ({step.path}:{step.line})"

@@ -1,0 +1,82 @@
+"""The report for programs, byte by byte."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+
+from capturelint.finding import Edit, Effect, Finding, Fix, Span, Step
+from capturelint.lint.engine import CheckResult
+from capturelint.report import json
+
+
+def _result(*findings: Finding, errors: tuple[str, ...] = ()) -> CheckResult:
+    return CheckResult(
+        findings=findings,
+        roots=1,
+        captured_functions=2,
+        files=3,
+        presets=("vllm",),
+        errors=errors,
+    )
+
+
+def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
+    finding = Finding(
+        "CL101",
+        "host-read",
+        (Effect.REFUSES, Effect.SLOW),
+        "reads `é`",
+        "pkg/model.py",
+        Span(12, 8, 13, 1),
+        function="Model.helper",
+        source="        n = x.item()",
+        chain=(Step("pkg/top.py", 3, "Top.forward"),),
+        fix=Fix("proven", (Edit(Span(12, 8, 12, 20), "n = x"),)),
+    )
+
+    assert json.render(_result(finding)) == (
+        '{"version":1,"findings":[{"code":"CL101","name":"host-read",'
+        '"effect":["refuses-capture","slow"],"message":"reads `\\u00e9`","path":"pkg/model.py",'
+        '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
+        '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward"}],'
+        '"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
+        '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"files":3,"errors":[]}'
+    )
+
+
+def test_what_a_finding_lacks_is_null_or_empty() -> None:
+    finding = Finding("CL000", "unreadable-file", (), "is binary", "x.py", Span(1, 0, 1, 1))
+
+    document = stdlib_json.loads(json.render(_result(finding)))
+
+    assert document["findings"] == [
+        {
+            "code": "CL000",
+            "name": "unreadable-file",
+            "effect": [],
+            "message": "is binary",
+            "path": "x.py",
+            "line": 1,
+            "column": 1,
+            "end_line": 1,
+            "end_column": 2,
+            "cell": None,
+            "chain": [],
+            "fix": None,
+        }
+    ]
+
+
+def test_no_finding_is_an_empty_list_and_errors_are_kept() -> None:
+    assert json.render(_result(errors=("one",))) == (
+        '{"version":1,"findings":[],"roots":1,"captured_functions":2,"files":3,"errors":["one"]}'
+    )
+
+
+def test_a_path_that_is_not_text_still_gives_ascii() -> None:
+    finding = Finding("CL000", "unreadable-file", (), "is binary", "\udce9.py", Span(1, 0, 1, 1))
+
+    report = json.render(_result(finding))
+
+    assert report.isascii()
+    assert stdlib_json.loads(report)["findings"][0]["path"] == "\udce9.py"

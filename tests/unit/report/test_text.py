@@ -1,0 +1,119 @@
+"""The report for people, whole."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from capturelint.finding import Effect, Finding, Span, Step
+from capturelint.lint.engine import CheckResult
+from capturelint.report import statistics, text
+
+_READ = Finding(
+    "CL101",
+    "host-read",
+    (Effect.REFUSES, Effect.SLOW),
+    "`.item()` reads a tensor on the host during capture",
+    "pkg/model.py",
+    Span(12, 12, 12, 20),
+    source="        n = x.item()",
+    chain=(Step("pkg/top.py", 3, "Top.forward"), Step("pkg/model.py", 12, "Model.helper")),
+)
+_UNREAD = Finding("CL000", "unreadable-file", (), "is binary", "x.py", Span(1, 0, 1, 1))
+_RESULT = CheckResult(
+    findings=(_READ, _UNREAD),
+    roots=2,
+    captured_functions=1204,
+    files=3,
+    presets=("timm", "vllm"),
+    errors=(),
+)
+
+
+def test_a_finding_shows_its_place_effects_source_and_carets() -> None:
+    assert text.render(_RESULT, color=False, show_chain=False) == (
+        "pkg/model.py:12:13: CL101 host-read [refuses-capture, slow]"
+        " `.item()` reads a tensor on the host during capture\n"
+        "    n = x.item()\n"
+        "        ^^^^^^^^\n"
+        "x.py:1:1: CL000 unreadable-file is binary\n"
+        "2 findings in 3 files, 2 roots, 1,204 captured functions, preset timm, vllm,"
+        " 1 not checked (CL000)"
+    )
+
+
+def test_a_chain_leads_from_the_root_to_the_finding() -> None:
+    result = replace(_RESULT, findings=(_READ,))
+
+    assert text.render(result, color=False, show_chain=True).splitlines()[3:5] == [
+        "    captured from Top.forward (pkg/top.py:3)",
+        "            calls Model.helper (pkg/model.py:12)",
+    ]
+
+
+def test_a_finding_of_several_lines_is_marked_to_the_end_of_the_first() -> None:
+    finding = replace(_READ, span=Span(12, 12, 14, 1), source="        n = int(  ")
+    result = replace(_RESULT, findings=(finding,))
+
+    assert text.render(result, color=False, show_chain=False).splitlines()[1:3] == [
+        "    n = int(",
+        "        ^^^^",
+    ]
+
+
+def test_no_root_is_said_loudly_just_above_the_summary() -> None:
+    result = replace(_RESULT, findings=(), roots=0, captured_functions=0, presets=())
+
+    assert text.render(result, color=False, show_chain=False) == (
+        f"{text.NO_ROOTS}\n0 findings in 3 files, 0 roots, 0 captured functions, no preset"
+    )
+
+
+def test_the_line_about_roots_gives_three_next_steps() -> None:
+    assert "`--scope all`" in text.NO_ROOTS
+    assert "`roots`" in text.NO_ROOTS
+    assert "`# capturelint: captured`" in text.NO_ROOTS
+
+
+@pytest.mark.parametrize(("files", "needs_roots"), [(0, True), (3, False)])
+def test_no_root_is_no_news_without_files_or_when_all_is_checked(
+    files: int, needs_roots: bool
+) -> None:
+    result = replace(_RESULT, findings=(), roots=0, files=files)
+
+    shown = text.render(result, color=False, show_chain=False, needs_roots=needs_roots)
+
+    assert text.NO_ROOTS not in shown
+
+
+def test_errors_stand_above_the_summary() -> None:
+    result = replace(_RESULT, findings=(), errors=("one", "two"))
+
+    assert text.render(result, color=False, show_chain=False).splitlines()[:-1] == [
+        "error: one",
+        "error: two",
+    ]
+
+
+def test_colours_change_nothing_but_colours() -> None:
+    plain = text.render(_RESULT, color=False, show_chain=True)
+    colored = text.render(_RESULT, color=True, show_chain=True)
+
+    assert "\x1b" not in plain
+    assert "\x1b[1;31mCL101\x1b[0m" in colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
+
+
+def test_statistics_count_by_code_the_most_frequent_first() -> None:
+    sync = replace(_READ, code="CL701", name="sync-call")
+    result = replace(_RESULT, findings=(_UNREAD, *[_READ] * 10, sync))
+
+    assert statistics.render(result) == (
+        "10  CL101  host-read\n 1  CL000  unreadable-file\n 1  CL701  sync-call"
+    )
+
+
+def test_statistics_of_nothing_are_empty() -> None:
+    assert statistics.render(replace(_RESULT, findings=())) == ""
