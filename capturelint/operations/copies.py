@@ -14,7 +14,7 @@ COPIES: tuple[Operation, ...] = (
     ),
     *refusing("CL201", "torch.tensor", "a list of 0-d device tensors: each is read on the host"),
     *refusing("CL201", "Tensor.new_tensor", "Python values, on a device tensor"),
-    *refusing("CL201", "torch.cuda.FloatTensor", "Python values"),
+    *refusing("", "torch.cuda.FloatTensor", "Python values"),
     *safe("torch.tensor torch.as_tensor torch.asarray Tensor.new_tensor", "a device tensor"),
     *safe("torch.tensor", "an empty literal"),
     *safe("torch.tensor", "without a device: it stays on the host"),
@@ -57,8 +57,8 @@ COPIES: tuple[Operation, ...] = (
         "Tensor.index_add_ Tensor.index_copy_ Tensor.scatter_add_ Tensor.index_put_",
         "device tensors",
     ),
-    # CL204: a pinned source is read again by every replay.
-    *stale("CL204", "Tensor.to", "a pinned tensor on the host that changes, or a pinned temporary"),
+    # A pinned source is read again by every replay.
+    *stale("", "Tensor.to", "a pinned tensor on the host that changes, or a pinned temporary"),
     # CL205: a number on the host is baked into the kernel.
     *stale(
         "CL205",

@@ -45,8 +45,8 @@ LIBRARIES: tuple[Operation, ...] = (
     ),
     *safe("torch.linalg.norm torch.linalg.matrix_norm", "of a vector, or the default order"),
     *safe("torch.linalg.matrix_power", "a power of at least zero"),
-    # CL804
-    *refusing("CL804", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
-    *refusing("CL804", "torch.nn.utils.rnn.pack_padded_sequence"),
+    # Data-dependent layouts.
+    *refusing("", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
+    *refusing("", "torch.nn.utils.rnn.pack_padded_sequence"),
     *safe("torch.nested.nested_tensor_from_jagged torch.fft.fft torch.einsum"),
 )

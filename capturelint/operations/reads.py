@@ -40,7 +40,7 @@ READS: tuple[Operation, ...] = (
     *refusing("CL102", "Tensor.numpy", "of a device tensor, with force=True"),
     *refusing("CL102", "numpy.asarray numpy.array", "of a device tensor", checked=SOURCE),
     *refusing("CL102", "Tensor.copy_", "a device tensor into one on the host"),
-    *refusing("CL102", "Tensor.type", "`torch.FloatTensor` and its like"),
+    *refusing("", "Tensor.type", "`torch.FloatTensor` and its like"),
     *safe("Tensor.to", "another dtype, or the device that the tensor is on"),
     *safe("Tensor.cuda", "of a tensor that is on the device"),
     # CL103: text of a tensor holds its values.
