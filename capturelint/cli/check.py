@@ -1,0 +1,176 @@
+"""`capturelint check`: report code that breaks under CUDA graph capture."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capturelint.cli import output
+from capturelint.cli.progress import progress_line
+from capturelint.errors import CapturelintError
+
+if TYPE_CHECKING:
+    from capturelint.config import Config
+    from capturelint.lint.engine import CheckResult
+    from capturelint.lint.registry import RuleEntry
+
+_STDIN = "-"
+_SCOPES = ("captured", "step", "all")
+
+
+class StdinMixedError(CapturelintError):
+    """Standard input was asked for together with files."""
+
+    def __init__(self) -> None:
+        super().__init__("`-` reads standard input and stands alone; leave out the other paths")
+
+
+class StatisticsFormatError(CapturelintError):
+    """Statistics were asked for in a format that has none."""
+
+    def __init__(self) -> None:
+        super().__init__("`--statistics` is text; leave out `--format json` or count its findings")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `check`."""
+    add_common_arguments(parser)
+    parser.add_argument(
+        "--stdin-filename", metavar="NAME", help="what to call `-` (default: stdin.py)"
+    )
+    codes = parser.add_argument_group("rules, by codes or their beginnings such as CL1")
+    for name, effect in (
+        ("--select", "only these, whatever the configuration says"),
+        ("--extend-select", "these too"),
+        ("--ignore", "not these"),
+    ):
+        codes.add_argument(name, action="append", metavar="CODES", help=effect)
+    parser.add_argument("--scope", choices=_SCOPES, help="which code (default: captured)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    parser.add_argument("--statistics", action="store_true", help="show counts, not findings")
+    parser.add_argument("--show-chain", action="store_true", help="show the way from the root")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes; 0: one per processor")
+
+
+def add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of every command that reads source files."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument(
+        "--exclude", action="append", metavar="PATTERN", help="leave out files, as in .gitignore"
+    )
+    parser.add_argument(
+        "--preset", action="append", metavar="NAME", help="engine conventions, or `none`"
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="read this file's settings")
+    parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, write the report and return the exit code."""
+    return output.until_interrupted(_run, options)
+
+
+def complain_of_missing(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths that are not there, after one line about each of them."""
+    missing = [path for path in paths if not path.exists() and not path.is_symlink()]
+    for path in missing:
+        output.complain(f"no such file or folder: {path}")
+    return missing
+
+
+def _run(options: argparse.Namespace) -> int:
+    paths: list[str] = options.paths or ["."]
+    is_stdin = _STDIN in paths
+    if is_stdin and len(paths) > 1:
+        raise StdinMixedError
+    if options.statistics and options.format == "json":
+        raise StatisticsFormatError
+    output.check_writable(options.output)
+    files = [] if is_stdin else [Path(path) for path in paths]
+    missing = complain_of_missing(files)
+    # Only now what takes time to load, so that a mistake is answered at once.
+    from capturelint.cli.settings import check_codes, settings, with_selection
+    from capturelint.lint.registry import all_rules
+
+    name = Path(options.stdin_filename or "stdin.py")
+    config = with_selection(settings(options, name if is_stdin else files[0]), options)
+    rules = all_rules(config.rule_folders)
+    check_codes(config, [entry.code for entry in rules])
+    with progress_line() as progress:
+        if is_stdin:
+            result = _check_stdin(name, config, rules, progress)
+        else:
+            result = _check(files, config, rules, progress)
+    if not result.files and not missing:
+        output.complain(f"warning: no Python file in {', '.join(paths)}")
+    _report(result, options, config)
+    return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
+
+
+def _check(
+    paths: Sequence[Path],
+    config: Config,
+    rules: Sequence[RuleEntry],
+    progress: Callable[[str], None] | None,
+) -> CheckResult:
+    from capturelint.lint import engine
+
+    return engine.check(paths, config, rules, progress=progress)
+
+
+def _check_stdin(
+    name: Path,
+    config: Config,
+    rules: Sequence[RuleEntry],
+    progress: Callable[[str], None] | None,
+) -> CheckResult:
+    from capturelint.lint import engine, files
+
+    try:
+        text = files.decode(sys.stdin.buffer.read(), name)
+    except files.UnreadableFileError as error:
+        finding = files.as_finding(error.problem, name.as_posix())
+        return engine.CheckResult(
+            findings=(finding,), roots=0, captured_functions=0, files=1, presets=(), errors=()
+        )
+    return engine.check([], config, rules, stdin=(name, text), progress=progress)
+
+
+def _report(result: CheckResult, options: argparse.Namespace, config: Config) -> None:
+    """Write the report, and repeat on stderr what must not go unseen in a file or a program."""
+    from capturelint.report import json, statistics, text
+
+    target: Path | None = options.output
+    needs_roots = config.scope.value != "all"
+    if needs_roots and text.is_rootless(result) and (target or options.format == "json"):
+        output.complain(text.NO_ROOTS)
+    color = target is None and output.use_color(sys.stdout, no_color=options.no_color)
+    if options.format == "json":
+        report = json.render(result)
+    elif options.statistics:
+        end = text.conclusion(result, color=color, needs_roots=needs_roots)
+        report = "\n".join(part for part in (statistics.render(result), end) if part)
+    else:
+        report = text.render(
+            result, color=color, show_chain=options.show_chain, needs_roots=needs_roots
+        )
+    output.write(report, target)
+
+
+def _exit_code(result: CheckResult, *, is_path_missing: bool, exit_zero: bool) -> int:
+    if any(finding.code == "CL001" for finding in result.findings):
+        return 3
+    if is_path_missing:
+        return 2
+    return 1 if result.findings and not exit_zero else 0
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; give 0 or more")
+    return int(text)

@@ -1,0 +1,107 @@
+"""The settings of a run: the configuration file, changed by the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from capturelint.config import Config, Scope, load_config
+from capturelint.errors import CapturelintError
+from capturelint.preset import load_preset
+
+# Findings that no rule file makes: unreadable file, internal error, idle suppression.
+OWN_CODES = ("CL000", "CL001", "CL002")
+
+
+class UnknownCodeError(CapturelintError):
+    """A code or prefix of codes matches no rule."""
+
+    def __init__(self, code: str, where: str, known: Sequence[str]) -> None:
+        near = _nearest_code(code, known)
+        hint = f"did you mean {near}?" if near else "`capturelint rule --all` lists them"
+        super().__init__(f"no rule begins with {code!r} ({where}); {hint}")
+
+
+class MixedPresetError(CapturelintError):
+    """`none` was asked for together with presets."""
+
+    def __init__(self) -> None:
+        super().__init__("preset none excludes every other; give either")
+
+
+def settings(options: argparse.Namespace, start: Path) -> Config:
+    """Return the settings for `start`. Raises a `CapturelintError` for what the user must mend."""
+    explicit: Path | None = options.config
+    config = load_config(start, explicit=explicit)
+    config = replace(config, exclude=(*config.exclude, *_words(options.exclude)))
+    if options.preset:
+        config = replace(config, preset=_preset(_words(options.preset)))
+    for name in config.preset or ():
+        load_preset(name)  # raises for an unknown one
+    return config
+
+
+def with_selection(config: Config, options: argparse.Namespace) -> Config:
+    """Return the settings with the options that only `check` has.
+
+    `--select` stands in for the file's `select`, `extend-select` and `ignore`; the others add.
+    """
+    select, extend, ignore = (
+        tuple(code.upper() for code in _words(given))
+        for given in (options.select, options.extend_select, options.ignore)
+    )
+    if select:
+        config = replace(config, select=select, extend_select=(), ignore=())
+    scope: str | None = options.scope
+    jobs: int | None = options.jobs
+    return replace(
+        config,
+        extend_select=(*config.extend_select, *extend),
+        ignore=(*config.ignore, *ignore),
+        scope=config.scope if scope is None else Scope(scope),
+        jobs=config.jobs if jobs is None else jobs,
+    )
+
+
+def check_codes(config: Config, rules: Iterable[str]) -> None:
+    """Raise `UnknownCodeError` for a selection that matches no rule. `rules` are their codes."""
+    known = (*rules, *OWN_CODES)
+    selections = [
+        ("select", config.select),
+        ("extend-select", config.extend_select),
+        ("ignore", config.ignore),
+        *((f"per-file-ignores {pattern}", codes) for pattern, codes in config.per_file_ignores),
+    ]
+    for where, codes in selections:
+        for code in codes:
+            if not any(rule.startswith(code) for rule in known):
+                raise UnknownCodeError(code, where, known)
+
+
+def _preset(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    if names == ("auto",):
+        return None
+    if names == ("none",):
+        return ()
+    if "none" in names:
+        raise MixedPresetError
+    return names
+
+
+def _nearest_code(code: str, known: Iterable[str]) -> str:
+    """Return the known code most like `code`, the first of several, or "" if none is like it."""
+
+    def likeness(other: str) -> tuple[bool, float]:
+        is_same_family = code[:3] == other[:3]
+        return is_same_family, SequenceMatcher(None, code, other).ratio()
+
+    near = max(known, key=likeness)
+    return near if likeness(near)[1] >= 0.6 else ""
+
+
+def _words(given: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the values of an option that may be given often, each with several between commas."""
+    return tuple(word.strip() for text in given or () for word in text.split(",") if word.strip())

@@ -1,0 +1,291 @@
+"""`check` as a user meets it, with the engine's answers given by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from capturelint.cli.main import main
+from capturelint.config import Config, Scope
+from capturelint.finding import Effect, Finding, Span
+from capturelint.lint import engine
+from capturelint.lint.engine import CheckResult
+from capturelint.lint.registry import RuleEntry
+from capturelint.report.text import NO_ROOTS
+
+_READ = Finding(
+    "CL101", "host-read", (Effect.REFUSES,), "reads", "m.py", Span(1, 4, 1, 12), source="n = x.item()"
+)  # fmt: skip
+_FOUND = CheckResult(
+    findings=(_READ,), roots=1, captured_functions=2, files=1, presets=(), errors=()
+)
+_CLEAN = replace(_FOUND, findings=())
+
+
+@dataclass
+class _Engine:
+    """Answers with `result` and remembers what it was asked."""
+
+    result: CheckResult = _FOUND
+    paths: list[Path] = field(default_factory=list)
+    config: Config | None = None
+    stdin: tuple[Path, str] | None = None
+
+    def check(
+        self,
+        paths: Sequence[Path],
+        config: Config,
+        rules: Sequence[RuleEntry],
+        *,
+        stdin: tuple[Path, str] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> CheckResult:
+        assert progress is None, "there is no terminal here"
+        assert rules
+        self.paths, self.config, self.stdin = list(paths), config, stdin
+        return self.result
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Engine:
+    """Return an engine of our own, in a working directory that holds `m.py`."""
+    ours = _Engine()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(engine, "check", ours.check)
+    Path("m.py").touch()
+    return ours
+
+
+def _stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_finding_is_shown_and_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["check", "m.py"])
+
+    out, err = capsys.readouterr()
+    assert code == 1
+    assert out == (
+        "m.py:1:5: CL101 host-read [refuses-capture] reads\n"
+        "    n = x.item()\n"
+        "        ^^^^^^^^\n"
+        "1 finding in 1 file, 1 root, 2 captured functions, no preset\n"
+    )
+    assert err == ""
+
+
+def test_nothing_found_exits_with_0(asked: _Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    asked.result = _CLEAN
+
+    assert main(["check", "m.py"]) == 0
+    assert capsys.readouterr().out == (
+        "0 findings in 1 file, 1 root, 2 captured functions, no preset\n"
+    )
+
+
+def test_without_paths_the_working_directory_is_checked(asked: _Engine) -> None:
+    main(["check"])
+
+    assert asked.paths == [Path()]
+    assert asked.stdin is None
+
+
+def test_options_reach_the_engine(asked: _Engine) -> None:
+    main(["check", "m.py", "--scope", "all", "--preset", "none", "--jobs", "3", "--exclude", "x"])
+
+    assert asked.config == Config(
+        root=Path.cwd(), scope=Scope.ALL, preset=(), jobs=3, exclude=("x",)
+    )
+
+
+def test_exit_zero_hides_findings_but_no_mistake(asked: _Engine) -> None:
+    assert main(["check", "m.py", "--exit-zero"]) == 0
+    assert main(["check", "gone.py", "--exit-zero"]) == 2
+    assert asked.paths == [Path("gone.py")]
+
+
+def test_a_missing_path_exits_with_2_and_the_rest_is_checked(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["check", "gone.py", "m.py"])
+
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert asked.paths == [Path("gone.py"), Path("m.py")]
+    assert out.startswith("m.py:1:5: CL101")
+    assert err == "capturelint: no such file or folder: gone.py\n"
+
+
+def test_a_link_to_nothing_is_a_finding_not_a_missing_path(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("gone.py").symlink_to("nothing")
+
+    assert main(["check", "gone.py"]) == 1
+    assert asked.paths == [Path("gone.py")]
+    assert capsys.readouterr().err == ""
+
+
+def test_no_python_file_is_a_warning(asked: _Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    asked.result = replace(_CLEAN, files=0, roots=0, captured_functions=0)
+
+    assert main(["check", "."]) == 0
+    assert capsys.readouterr() == (
+        "0 findings in 0 files, 0 roots, 0 captured functions, no preset\n",
+        "capturelint: warning: no Python file in .\n",
+    )
+
+
+def test_no_python_file_and_a_missing_path_is_one_line(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked.result = replace(_CLEAN, files=0, roots=0)
+
+    assert main(["check", "gone"]) == 2
+    assert capsys.readouterr().err == "capturelint: no such file or folder: gone\n"
+
+
+def test_an_internal_error_exits_with_3(asked: _Engine) -> None:
+    asked.result = replace(_FOUND, findings=(replace(_READ, code="CL001"),))
+
+    assert main(["check", "m.py", "--exit-zero"]) == 3
+
+
+@pytest.mark.usefixtures("asked")
+def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "m.py", "--format", "json"]) == 1
+
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert list(json.loads(out)) == [
+        "version",
+        "findings",
+        "roots",
+        "captured_functions",
+        "files",
+        "errors",
+    ]
+    assert err == ""
+
+
+@pytest.mark.parametrize("arguments", [["--format", "json"], ["--output", "report.txt"]])
+def test_no_root_is_said_on_stderr_when_nobody_reads_the_report(
+    asked: _Engine, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    asked.result = replace(_CLEAN, roots=0)
+
+    assert main(["check", "m.py", *arguments]) == 0
+    assert capsys.readouterr().err == f"capturelint: {NO_ROOTS}\n"
+
+
+@pytest.mark.parametrize(("scope", "said"), [("captured", True), ("step", True), ("all", False)])
+def test_no_root_is_no_news_when_all_code_is_checked(
+    asked: _Engine, capsys: pytest.CaptureFixture[str], scope: str, said: bool
+) -> None:
+    asked.result = replace(_CLEAN, roots=0)
+
+    main(["check", "m.py", "--scope", scope])
+
+    assert (NO_ROOTS in capsys.readouterr().out) is said
+
+
+def test_statistics_stand_in_for_findings(
+    capsys: pytest.CaptureFixture[str], asked: _Engine
+) -> None:
+    asked.result = replace(_FOUND, findings=(_READ, _READ))
+
+    assert main(["check", "m.py", "--statistics"]) == 1
+    assert capsys.readouterr().out == (
+        "2  CL101  host-read\n2 findings in 1 file, 1 root, 2 captured functions, no preset\n"
+    )
+
+
+@pytest.mark.usefixtures("asked")
+def test_statistics_as_json_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "m.py", "--statistics", "--format", "json"]) == 2
+    assert capsys.readouterr().err.startswith("capturelint: `--statistics` is text;")
+
+
+@pytest.mark.usefixtures("asked")
+def test_output_goes_to_the_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "m.py", "--output", "report.txt"]) == 1
+    assert capsys.readouterr() == ("", "")
+    assert Path("report.txt").read_text(encoding="utf-8").startswith("m.py:1:5: CL101")
+
+
+def test_a_folder_as_output_is_refused_before_the_work(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "m.py", "--output", "."]) == 2
+    assert capsys.readouterr().err == (
+        "capturelint: cannot write .: it is a folder; name a file in it\n"
+    )
+    assert asked.paths == []
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_unknown_code_is_refused_before_the_work(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "m.py", "--select", "XY9"]) == 2
+    assert capsys.readouterr().err.startswith("capturelint: no rule begins with 'XY9' (select);")
+    assert asked.paths == []
+
+
+def test_stdin_is_checked_under_the_given_name(
+    asked: _Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _stdin(monkeypatch, b"\xef\xbb\xbfx = '\xc3\xa9'\r\n")
+
+    main(["check", "-", "--stdin-filename", "pkg/model.py"])
+
+    assert asked.paths == []
+    assert asked.stdin == (Path("pkg/model.py"), "x = 'é'\r\n")
+
+
+def test_stdin_has_a_name_of_its_own(asked: _Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    _stdin(monkeypatch, b"")
+
+    main(["check", "-"])
+
+    assert asked.stdin == (Path("stdin.py"), "")
+
+
+@pytest.mark.usefixtures("asked")
+def test_stdin_that_is_no_text_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _stdin(monkeypatch, b"a\0b")
+
+    assert main(["check", "-"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "stdin.py:1:2: CL000 unreadable-file is binary: it contains a null byte"
+    )
+
+
+@pytest.mark.usefixtures("asked")
+def test_stdin_and_a_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "-", "m.py"]) == 2
+    assert capsys.readouterr().err == (
+        "capturelint: `-` reads standard input and stands alone; leave out the other paths\n"
+    )
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_interrupt_is_one_line_and_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> CheckResult:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "check", interrupted)
+
+    assert main(["check", "m.py"]) == 130
+    assert capsys.readouterr() == ("", "capturelint: interrupted\n")
