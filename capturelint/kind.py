@@ -1,0 +1,92 @@
+"""What is known of a value without running the code: its kind, dtype, rank and what it refers to."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Kind(Enum):
+    """Where a value lives. Only a device tensor can make the host wait."""
+
+    DEVICE_TENSOR = "device tensor"
+    HOST_TENSOR = "host tensor"
+    HOST_VALUE = "host value"
+    SHAPE = "shape-like"
+    MODULE = "module"
+    UNKNOWN = "unknown"
+
+
+class Role(Enum):
+    """How a project symbol is held: the class itself, an instance of it, a function, a bound method."""
+
+    CLASS = "class"
+    INSTANCE = "instance"
+    FUNCTION = "function"
+    METHOD = "method"
+    PACKAGE = "package"
+
+
+class Ref(NamedTuple):
+    """A symbol of the checked project, by its index there. `owner` is a method's class, else -1."""
+
+    role: Role
+    index: int
+    owner: int = -1
+
+
+class Value(NamedTuple):
+    """One value, as far as the source tells.
+
+    `dtype` is "bool", "int", "float" or "" for not known; `rank` is the number of dimensions or -1.
+    `constant` holds a Python constant in a 1-tuple, or () when there is none.
+    `name` is the dotted name of something outside the project, such as `torch.nn.functional.relu`
+    (the object itself) or, of a MODULE, the class it is an instance of.
+    `items` are the values of a tuple or list literal in order; `element` is what iterating gives.
+    `pinned` and `varies` are about host tensors: page-locked; changes from call to call.
+    `weak` marks a device tensor that is only supposed to be one from how the code uses it.
+    """
+
+    kind: Kind = Kind.UNKNOWN
+    dtype: str = ""
+    rank: int = -1
+    constant: tuple[object, ...] = ()
+    name: str = ""
+    refs: tuple[Ref, ...] = ()
+    items: tuple[Value, ...] | None = None
+    element: Value | None = None
+    pinned: bool = False
+    varies: bool = False
+    weak: bool = False
+    optional: bool = False
+
+    @property
+    def is_device_tensor(self) -> bool:
+        """True when the value is known to be a tensor on the device."""
+        return self.kind is Kind.DEVICE_TENSOR
+
+    @property
+    def is_tensor(self) -> bool:
+        """True when the value is known to be a tensor, wherever it lives."""
+        return self.kind is Kind.DEVICE_TENSOR or self.kind is Kind.HOST_TENSOR
+
+    @property
+    def is_host(self) -> bool:
+        """True when reading the value costs no wait: a Python value, a shape or a host tensor."""
+        return self.kind in (Kind.HOST_VALUE, Kind.SHAPE, Kind.HOST_TENSOR)
+
+    @property
+    def is_none(self) -> bool:
+        """True when the value is the constant None."""
+        return self.constant == (None,)
+
+
+UNKNOWN = Value()
+DEVICE = Value(Kind.DEVICE_TENSOR)
+DEVICE_BOOL = Value(Kind.DEVICE_TENSOR, "bool")
+DEVICE_INT = Value(Kind.DEVICE_TENSOR, "int")
+HOST_TENSOR = Value(Kind.HOST_TENSOR)
+HOST = Value(Kind.HOST_VALUE)
+SHAPE = Value(Kind.SHAPE, "int")
+MODULE = Value(Kind.MODULE)
+NONE = Value(Kind.HOST_VALUE, constant=(None,))

@@ -1,0 +1,230 @@
+"""Check files: index, link, evaluate what is captured, run the rules, filter what they say."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from capturelint.config import Config
+from capturelint.finding import Finding, Step
+from capturelint.lint import subjects, suppress
+from capturelint.lint.files import as_finding, discover
+from capturelint.lint.linked import Linked, link, shown_path
+from capturelint.lint.registry import RuleEntry
+from capturelint.lint.values.analysis import FunctionState
+from capturelint.rule import Report, Rule, Trait
+from capturelint.source import line_shift
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a run found. `findings` are filtered and in order, unreadable files among them.
+
+    `errors` are functions that could not be analysed, a line each.
+    """
+
+    findings: tuple[Finding, ...]
+    roots: int
+    captured_functions: int
+    files: int
+    presets: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A captured function and the way to it from a root."""
+
+    function: str
+    path: str
+    line: int
+    chain: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RootReport:
+    """A root, why it is one, and the functions first reached from it."""
+
+    function: str
+    path: str
+    line: int
+    why: str
+    reached: tuple[Reached, ...]
+
+
+def check(
+    paths: Sequence[Path],
+    config: Config,
+    rules: Sequence[RuleEntry],
+    *,
+    stdin: tuple[Path, str] | None = None,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Return what the selected rules find in the files under `paths`."""
+    active = [entry.rule for entry in rules if config.selects(entry.code)]
+
+    def wanted(names: set[str], traits: set[Trait]) -> bool:
+        return any(subjects.is_wanted(rule, names, traits) for rule in active)
+
+    linked = _linked(paths, config, wanted, stdin=stdin, progress=progress)
+    found = [as_finding(p, shown_path(str(p.path))) for p in linked.problems]
+    errors: list[str] = []
+    states = [state for state in linked.states() if state.names or state.traits]
+    for number, state in enumerate(states, start=1):
+        if progress is not None and number % 50 == 0:
+            progress(f"checking {number} of {len(states)} functions")
+        found += _findings_of(linked, state, active, errors)
+    for index, why in linked.analysis.failures.items():
+        function = linked.project.functions[index]
+        errors.append(f"{shown_path(function.file.path)}: {function.facts.qualname} {why}")
+    kept = _kept(found, linked, config, frozenset(rule.about.code for rule in active))
+    return CheckResult(
+        findings=tuple(sorted(kept, key=lambda finding: finding.sort_key)),
+        roots=len(linked.roots),
+        captured_functions=len(linked.captured),
+        files=linked.files,
+        presets=linked.presets,
+        errors=tuple(errors),
+    )
+
+
+def list_roots(
+    paths: Sequence[Path], config: Config, *, progress: Progress | None = None
+) -> tuple[RootReport, ...]:
+    """Return the roots of the files under `paths` and what each one reaches."""
+    linked = _linked(paths, config, lambda _names, _traits: False, stdin=None, progress=progress)
+    reached: dict[int, list[Reached]] = {}
+    for index in linked.captured:
+        chain = chain_of(linked, index, None)
+        function = linked.project.functions[index]
+        root = linked.root_of(index)
+        if root != index:
+            path = shown_path(function.file.path)
+            one = Reached(function.full_name, path, function.facts.line, chain)
+            reached.setdefault(root, []).append(one)
+    return tuple(
+        RootReport(
+            function.full_name,
+            shown_path(function.file.path),
+            function.facts.line,
+            why,
+            tuple(reached.get(index, ())),
+        )
+        for index, why in linked.roots.items()
+        for function in [linked.project.functions[index]]
+    )
+
+
+def chain_of(linked: Linked, index: int, line: int | None) -> tuple[Step, ...]:
+    """Return the way from a root to a function. `line` is that of the finding in it, if any."""
+    steps: list[Step] = []
+    seen = set()
+    current: int | None = index
+    while current is not None and current not in seen:
+        seen.add(current)
+        function = linked.project.functions[current]
+        path = shown_path(function.file.path)
+        steps.append(Step(path, line or function.facts.line, function.facts.qualname))
+        came = linked.analysis.states[current].chain
+        current = None
+        if came is not None:
+            current = came[0]
+            line = came[1] + line_shift(linked.project.functions[came[0]].facts)
+    return tuple(reversed(steps))
+
+
+def _linked(
+    paths: Sequence[Path],
+    config: Config,
+    wanted: Callable[[set[str], set[Trait]], bool],
+    *,
+    stdin: tuple[Path, str] | None,
+    progress: Progress | None,
+) -> Linked:
+    if stdin is not None:
+        return link([stdin[0]], [], config, wanted, stdin=stdin, progress=progress)
+    found, problems = discover(paths, exclude=config.exclude, root=config.root)
+    return link(found, problems, config, wanted, stdin=None, progress=progress)
+
+
+def _findings_of(
+    linked: Linked, state: FunctionState, rules: Iterable[type[Rule]], errors: list[str]
+) -> list[Finding]:
+    chosen = [rule for rule in rules if subjects.is_wanted(rule, state.names, state.traits)]
+    if not chosen:
+        return []
+    function = linked.project.functions[state.index]
+    source = linked.reader.source(function.file.path)
+    is_captured = state.index in linked.captured
+    try:
+        said = subjects.reports_of(
+            chosen, source, function.facts, state.values, captured=is_captured
+        )
+    except subjects.UNPARSED:
+        errors.append(
+            f"{shown_path(function.file.path)}:{function.facts.line}: "
+            f"{function.facts.qualname} has syntax that the rules cannot read"
+        )
+        return []
+    return [_finding(linked, state.index, rule, report) for rule, report in _once(said)]
+
+
+def _once(said: list[tuple[type[Rule], Report]]) -> list[tuple[type[Rule], Report]]:
+    """Return reports without repeats of one rule at one place."""
+    return list({(rule.about.code, report.span): (rule, report) for rule, report in said}.values())
+
+
+def _finding(linked: Linked, index: int, rule: type[Rule], report: Report) -> Finding:
+    function = linked.project.functions[index]
+    source = linked.reader.source(function.file.path)
+    is_captured = index in linked.captured
+    return Finding(
+        code=rule.about.code,
+        name=rule.about.name,
+        effects=report.effects,
+        message=report.message,
+        path=shown_path(function.file.path),
+        span=report.span,
+        function=function.full_name,
+        source=source.line(report.span.line),
+        chain=chain_of(linked, index, report.span.line) if is_captured else (),
+    )
+
+
+def _kept(
+    found: list[Finding], linked: Linked, config: Config, active: frozenset[str]
+) -> list[Finding]:
+    """Return findings that neither the configuration nor a comment accepts."""
+    by_path: dict[str, list[Finding]] = {path: [] for path in linked.commented()}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    kept: list[Finding] = []
+    for path, group in by_path.items():
+        left = [f for f in group if config.selects(f.code) or f.code == "CL000"]
+        left = [f for f in left if not _is_ignored_for(f, config)]
+        unreadable = any(f.code == "CL000" for f in left)
+        if not unreadable:
+            text = linked.text(path)
+            left = linked.without_accepted(left, text)
+            left = suppress.apply(
+                left, text, path=path, require_reason=config.require_reason, active=active
+            )
+        kept += left
+    return kept
+
+
+def _is_ignored_for(finding: Finding, config: Config) -> bool:
+    if not config.per_file_ignores:
+        return False
+    absolute = os.path.abspath(finding.path)
+    relative = os.path.relpath(absolute, config.root).replace(os.sep, "/")
+    return any(
+        finding.code.startswith(codes)
+        and (fnmatch.fnmatchcase(relative, pattern) or fnmatch.fnmatchcase(relative, f"*/{pattern}"))
+        for pattern, codes in config.per_file_ignores
+    )

@@ -1,0 +1,321 @@
+"""Facts of one file, from one walk over its statements."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from capturelint.names import ClassFacts, FileFacts, FunctionFacts, absolute_module, dotted
+
+_SITE = re.compile(r"cuda\.graph\b|make_graphed_callables|CUDAGraph|reduce-overhead|max-autotune")
+_SITE_CALLS = frozenset({"graph", "make_graphed_callables", "capture_begin"})
+_GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
+_MARKER = re.compile(r"#\s*capturelint:\s*(captured|eager)\b")
+_REGISTRARS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
+_GROWERS = frozenset({"append", "extend", "insert", "update", "add_module"})
+_BLOCKS = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.Match,
+    *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
+)
+
+
+def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package: bool) -> FileFacts:
+    """Return the facts of a parsed file. `module` is its dotted name."""
+    walk = _Walk(text, module, is_package)
+    walk.statements(tree.body, _Scope())
+    if _SITE.search(text):
+        walk.mark_sites(tree)
+    return FileFacts(
+        path=path,
+        module=module,
+        is_package=is_package,
+        imports=walk.imports,
+        stars=tuple(walk.stars),
+        functions=tuple(draft.done() for draft in walk.functions),
+        classes=tuple(walk.classes),
+        assigns=walk.assigns,
+        has_comments="capturelint:" in text,
+        top_functions=walk.top_functions,
+        top_classes=walk.top_classes,
+    )
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A function while its body is still being walked."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    qualname: str
+    owner: int
+    parent: int
+    marker: str
+    self_name: str
+    stores: dict[str, None] = field(default_factory=dict)
+    has_site: bool = False
+
+    def done(self) -> FunctionFacts:
+        node = self.node
+        return FunctionFacts(
+            qualname=self.qualname,
+            name=node.name,
+            owner=self.owner,
+            parent=self.parent,
+            first_line=min([node.lineno, *(d.lineno for d in node.decorator_list)]),
+            line=node.lineno,
+            end_line=node.end_lineno or node.lineno,
+            column=node.col_offset,
+            decorators=tuple(_decorator(d) for d in node.decorator_list),
+            stores=tuple(self.stores),
+            has_site=self.has_site,
+            marker=self.marker,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where a statement stands: the enclosing class and function, -1 when there is none."""
+
+    prefix: str = ""
+    owner: int = -1
+    function: int = -1
+
+
+class _Walk:
+    """Collects facts; lives for one file."""
+
+    def __init__(self, text: str, module: str, is_package: bool) -> None:
+        self.lines: list[str] | None = None
+        self.text = text
+        self.module = module
+        self.is_package = is_package
+        self.imports: dict[str, tuple[str, str | None]] = {}
+        self.stars: list[str] = []
+        self.functions: list[_Draft] = []
+        self.classes: list[ClassFacts] = []
+        self.assigns: dict[str, str] = {}
+        self.top_functions: dict[str, int] = {}
+        self.top_classes: dict[str, int] = {}
+        self.markers = self._find_markers() if "capturelint:" in text else {}
+
+    def statements(self, body: list[ast.stmt], scope: _Scope) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._function(node, scope)
+            elif isinstance(node, ast.ClassDef):
+                self._class(node, scope)
+            elif isinstance(node, _BLOCKS):
+                for block in _blocks(node):
+                    self.statements(block, scope)
+            elif scope.function >= 0:
+                self._note_stores(node, self.functions[scope.function])
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self._import(node)
+            elif scope.owner < 0 and isinstance(node, ast.Assign | ast.AnnAssign):
+                self._module_assign(node)
+
+    def mark_sites(self, tree: ast.Module) -> None:
+        """Mark the functions that hold a capture site."""
+        lines = [node.lineno for node in ast.walk(tree) if _is_site(node)]
+        for draft in self.functions:
+            end = draft.node.end_lineno or 0
+            draft.has_site = any(draft.node.lineno <= line <= end for line in lines)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: _Scope) -> None:
+        index = len(self.functions)
+        qualname = scope.prefix + node.name
+        owner = scope.owner if scope.function < 0 else -1
+        parameters = [*node.args.posonlyargs, *node.args.args]
+        outer = self.functions[scope.function].self_name if scope.function >= 0 else ""
+        self_name = parameters[0].arg if owner >= 0 and parameters else outer
+        marker = self._marker(node)
+        self.functions.append(_Draft(node, qualname, owner, scope.function, marker, self_name))
+        if owner < 0 and scope.function < 0:
+            self.top_functions[node.name] = index
+        elif owner >= 0 and "overload" not in map(_decorator, node.decorator_list):
+            methods = self.classes[owner].methods
+            if not any(_decorator(d).endswith(".setter") for d in node.decorator_list):
+                methods[node.name] = index
+        self.statements(node.body, _Scope(qualname + ".", scope.owner, index))
+
+    def _class(self, node: ast.ClassDef, scope: _Scope) -> None:
+        index = len(self.classes)
+        qualname = scope.prefix + node.name
+        facts = ClassFacts(
+            qualname=qualname,
+            name=node.name,
+            line=node.lineno,
+            end_line=node.end_lineno or node.lineno,
+            bases=tuple(filter(None, map(dotted, node.bases))),
+            decorators=tuple(_decorator(d) for d in node.decorator_list),
+            methods={},
+            fields={},
+            assigns={},
+            marker=self._marker(node),
+        )
+        self.classes.append(facts)
+        if not scope.prefix or scope.function < 0:
+            self.top_classes.setdefault(qualname, index)
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                facts.fields[statement.target.id] = self._source(statement.annotation)
+            elif isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        facts.assigns[target.id] = self._source(statement.value)
+        self.statements(node.body, _Scope(qualname + ".", index, -1))
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for name, target in imported_names(node, here=self.module, is_package=self.is_package):
+            if name == "*":
+                self.stars.append(target[0])
+            else:
+                self.imports.setdefault(name, target)
+
+    def _module_assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if not isinstance(target, ast.Name):
+                continue
+            again = target.id in self.assigns
+            self.assigns[target.id] = "" if again or node.value is None else self._source(node.value)
+
+    def _note_stores(self, node: ast.stmt, draft: _Draft) -> None:
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            targets = [node.target]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            for attribute in _stored_by_call(node.value, draft.self_name):
+                draft.stores[attribute] = None
+            return
+        elif isinstance(node, ast.Global):
+            for name in node.names:
+                self.assigns[name] = ""
+            return
+        else:
+            return
+        for target in targets:
+            for attribute in _self_attributes(target, draft.self_name):
+                draft.stores[attribute] = None
+
+    def _source(self, node: ast.expr) -> str:
+        """Return the source of a short expression; "" for one too long to matter."""
+        end_line = node.end_lineno or node.lineno
+        if end_line - node.lineno > 8:
+            return ""
+        if end_line != node.lineno or not self.text.isascii():
+            return ast.unparse(node)
+        if self.lines is None:
+            self.lines = self.text.split("\n")
+        return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset]
+
+    def _find_markers(self) -> dict[int, str]:
+        found = {}
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            match = _MARKER.search(line)
+            if match:
+                found[number] = match[1]
+        return found
+
+    def _marker(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+        if not self.markers:
+            return ""
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        for line in range(first - 1, node.body[0].lineno):
+            if line in self.markers:
+                return self.markers[line]
+        return ""
+
+
+def imported_names(
+    node: ast.Import | ast.ImportFrom, *, here: str, is_package: bool
+) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Yield each local name that an import binds, with the module and the name in it."""
+    if isinstance(node, ast.ImportFrom):
+        module = absolute_module(node.module, node.level, here=here, is_package=is_package)
+        for alias in node.names:
+            yield alias.asname or alias.name, (module, None if alias.name == "*" else alias.name)
+        return
+    for alias in node.names:
+        if alias.asname:
+            yield alias.asname, (alias.name, None)
+        else:
+            top = alias.name.partition(".")[0]
+            yield top, (top, None)
+
+
+def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if block:
+            yield block
+    for handler in getattr(node, "handlers", ()):
+        yield handler.body
+    for case in getattr(node, "cases", ()):
+        yield case.body
+
+
+def _decorator(node: ast.expr) -> str:
+    """Return the dotted name of a decorator, with the graph mode of `torch.compile` after a colon."""
+    name = dotted(node)
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value in _GRAPH_MODES:
+                return f"{name}:{keyword.value.value}"
+    return name
+
+
+def _is_site(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if dotted(node.func).rpartition(".")[2] in _SITE_CALLS:
+        return True
+    return any(
+        keyword.arg == "mode"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value in _GRAPH_MODES
+        for keyword in node.keywords
+    )
+
+
+def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _self_attributes(element, self_name)
+        return
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    if (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == self_name
+    ):
+        yield target.attr
+
+
+def _stored_by_call(call: ast.Call, self_name: str) -> Iterator[str]:
+    """Yield attributes of self that `self.register_buffer("x", ..)` or `self.xs.append(..)` sets."""
+    function = call.func
+    first = call.args[0] if call.args else None
+    named = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else "*"
+    if isinstance(function, ast.Name):
+        is_setattr = function.id == "setattr" and len(call.args) > 1
+        if is_setattr and isinstance(first, ast.Name) and first.id == self_name:
+            key = call.args[1]
+            is_known = isinstance(key, ast.Constant) and isinstance(key.value, str)
+            yield str(key.value) if is_known and isinstance(key, ast.Constant) else "*"
+    elif isinstance(function, ast.Attribute):
+        if isinstance(function.value, ast.Name) and function.value.id == self_name:
+            if function.attr in _REGISTRARS:
+                yield named
+        elif function.attr in _GROWERS:
+            yield from _self_attributes(function.value, self_name)

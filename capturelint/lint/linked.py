@@ -1,0 +1,194 @@
+"""The files of one run after linking and evaluation: what is captured, and from where."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from capturelint.config import Config, Scope
+from capturelint.finding import Finding
+from capturelint.lint.files import Problem
+from capturelint.lint.patterns import Patterns
+from capturelint.lint.project import Project
+from capturelint.lint.reader import Reader
+from capturelint.lint.roots import find_roots, find_sites
+from capturelint.lint.values.analysis import Analysis, FunctionState
+from capturelint.lint.values.surroundings import Surroundings
+from capturelint.names import FileFacts
+from capturelint.preset import Preset, load_preset, presets_for
+from capturelint.rule import Trait
+
+Wanted = Callable[[set[str], set[Trait]], bool]
+Progress = Callable[[str], None]
+
+
+class Linked:
+    """One run's project and what evaluating it gave. Made by `link`."""
+
+    def __init__(
+        self,
+        project: Project,
+        reader: Reader,
+        analysis: Analysis,
+        *,
+        own: frozenset[str],
+        problems: Sequence[Problem],
+        presets: Sequence[Preset],
+        files: int,
+        commented: Iterable[str],
+    ) -> None:
+        self.project = project
+        self.reader = reader
+        self.analysis = analysis
+        self.problems = tuple(problems)
+        self.presets = tuple(preset.name for preset in presets)
+        self.files = files
+        self.roots: dict[int, str] = {}
+        self.captured: dict[int, None] = {}
+        self._own = own
+        self._commented = tuple(commented)
+        self._comments = tuple(text for preset in presets for text in preset.comments)
+        self._paths: dict[str, str] = {}
+
+    def states(self) -> list[FunctionState]:
+        """Return the evaluated functions of the checked files, in order of file and line."""
+        return [
+            state
+            for index, state in sorted(self.analysis.states.items())
+            if state.rounds and self.project.functions[index].file.module in self._own
+        ]
+
+    def is_own(self, index: int) -> bool:
+        """Return whether a function is in a checked file, and not in one read for the link."""
+        return self.project.functions[index].file.module in self._own
+
+    def root_of(self, index: int) -> int:
+        """Return the root that a captured function was first reached from."""
+        seen = set()
+        while index not in seen:
+            seen.add(index)
+            chain = self.analysis.states[index].chain
+            if chain is None:
+                break
+            index = chain[0]
+        return index
+
+    def commented(self) -> tuple[str, ...]:
+        """Return the shown paths of files with comments addressed to capturelint."""
+        return self._commented
+
+    def text(self, path: str) -> str:
+        """Return the text of a file given by its shown path, its line ends made uniform."""
+        known = self._paths.get(path)
+        if known is None:
+            for facts in self.project.files.values():
+                self._paths[shown_path(facts.path)] = facts.path
+            known = self._paths.get(path, path)
+        return "\n".join(self.reader.source(known).lines)
+
+    def without_accepted(self, findings: list[Finding], text: str) -> list[Finding]:
+        """Return findings whose lines carry no comment by which an engine accepts a sync."""
+        if not findings or not any(comment in text for comment in self._comments):
+            return findings
+        lines = text.split("\n")
+        return [
+            finding
+            for finding in findings
+            if not any(
+                comment in line
+                for comment in self._comments
+                for line in lines[max(finding.span.line - 2, 0) : finding.span.end_line]
+                if "#" in line
+            )
+        ]
+
+
+def shown_path(path: str) -> str:
+    """Return a path as printed: relative to the working directory, absolute when outside it."""
+    absolute = os.path.abspath(path)
+    here = os.path.join(os.getcwd(), "")
+    shown = absolute[len(here) :] if absolute.startswith(here) else absolute
+    return shown.replace(os.sep, "/")
+
+
+def link(
+    paths: Sequence[Path],
+    problems: Sequence[Problem],
+    config: Config,
+    wanted: Wanted,
+    *,
+    stdin: tuple[Path, str] | None,
+    progress: Progress | None,
+) -> Linked:
+    """Read, link and evaluate files."""
+    reader = Reader(stdin)
+    jobs = config.jobs or os.cpu_count() or 1
+    facts, unread = reader.index(paths, jobs=jobs, progress=progress)
+    project = Project(reader.load)
+    for one in facts:
+        project.add(one)
+    own = frozenset(project.files)
+    project.link_all(own)
+    presets = _presets(project, facts, config)
+    everything = config.scope is Scope.ALL
+    eager = Patterns([*config.eager, *(p for preset in presets for p in preset.eager)], project)
+    configured = Patterns([*config.roots, *(p for preset in presets for p in preset.roots)], project)
+    surroundings = Surroundings(project, presets, eager)
+    analysis = Analysis(project, surroundings, reader.body_of, wanted)
+    if progress is not None:
+        progress(f"following {len(project.functions)} functions")
+    roots = dict(find_roots(project, configured))
+    analysis.run(roots, find_sites(project))
+    linked = Linked(
+        project,
+        reader,
+        analysis,
+        own=own,
+        problems=[*problems, *unread],
+        presets=presets,
+        files=len(paths),
+        commented=[shown_path(one.path) for one in facts if one.has_comments],
+    )
+    _note_captured(linked, roots)
+    if everything:
+        surroundings.include_everything()
+        analysis.run(_seeds(linked), ())
+    return linked
+
+
+def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
+    for index, state in linked.analysis.states.items():
+        if not state.rounds or not linked.is_own(index):
+            continue
+        linked.captured[index] = None
+        if state.is_root:
+            linked.roots[index] = roots.get(index, "given to make_graphed_callables or torch.compile")
+        elif state.is_site:
+            linked.roots[index] = "holds `with torch.cuda.graph(...)`"
+
+
+def _seeds(linked: Linked) -> list[int]:
+    """Return all functions of the checked files but constructors of modules, outermost first."""
+    project = linked.project
+    return [
+        function.index
+        for function in project.functions
+        if linked.is_own(function.index)
+        and function.index not in linked.captured
+        and not (
+            function.facts.name == "__init__"
+            and function.owner >= 0
+            and project.is_module(function.owner)
+        )
+    ]
+
+
+def _presets(project: Project, facts: Sequence[FileFacts], config: Config) -> list[Preset]:
+    if config.preset is not None:
+        return [load_preset(name) for name in config.preset]
+    own = list(presets_for(project.packages))
+    if own:
+        return own
+    imported = {module.partition(".")[0] for one in facts for module, _ in one.imports.values()}
+    return list(presets_for(imported))

@@ -1,0 +1,69 @@
+"""Which functions a list of name patterns covers."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+
+from capturelint.lint.project import Function, Project
+
+_SUBCLASSES = "subclasses:"
+
+
+class Patterns:
+    """Patterns over dotted names, compiled once.
+
+    `fnmatch` over `package.module.Class.method`; a match of a module, class or function covers all
+    inside it. `subclasses:package.module.Class` covers a class and every class below it;
+    `subclasses:package.module.Class.method` only that method of them.
+    """
+
+    def __init__(self, patterns: Iterable[str], project: Project) -> None:
+        self._project = project
+        given = list(patterns)
+        plain = [p for p in given if not p.startswith(_SUBCLASSES)]
+        self._plain = _compiled(plain)
+        self._below: list[tuple[frozenset[int], str]] = [
+            found
+            for p in given
+            if p.startswith(_SUBCLASSES)
+            for found in [self._family(p[len(_SUBCLASSES) :])]
+            if found is not None
+        ]
+
+    def match(self, function: Function) -> bool:
+        """Return whether a pattern covers a function."""
+        if self._plain is not None and self._plain.match(function.full_name):
+            return True
+        if not self._below:
+            return False
+        top = function
+        while top.owner < 0 and top.parent >= 0:
+            top = self._project.functions[top.parent]
+        return any(
+            top.owner in family and method in ("", top.facts.name) for family, method in self._below
+        )
+
+    def _family(self, name: str) -> tuple[frozenset[int], str] | None:
+        """Return the classes that `package.module.Class` or `...Class.method` names, and the method."""
+        for text, method in ((name, ""), (*name.rpartition(".")[::2],)):
+            wanted = [
+                one.index
+                for one in self._project.classes
+                if one.facts.name == text.rpartition(".")[2] and fnmatch.fnmatchcase(one.full_name, text)
+            ]
+            if wanted:
+                family = {*wanted}
+                for index in wanted:
+                    family.update(self._project.subclasses(index))
+                return frozenset(family), method
+        return None
+
+
+def _compiled(patterns: list[str]) -> re.Pattern[str] | None:
+    if not patterns:
+        return None
+    # `fnmatch.translate` ends in `\Z`; what is inside a matched name is covered too.
+    bodies = [fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns]
+    return re.compile("|".join(rf"(?:{body})(?:\..*)?\Z" for body in bodies))

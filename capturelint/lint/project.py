@@ -1,0 +1,294 @@
+"""The files of one run, linked: modules, symbols, class hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from capturelint.kind import Ref, Role
+from capturelint.names import ClassFacts, FileFacts, FunctionFacts
+
+_DEPTH = 12
+# Classes of other packages that are modules, by their last name.
+_MODULE_CLASSES = frozenset(
+    "Module LightningModule PreTrainedModel ModelMixin MegatronModule TransformerEngineBaseModule".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the project. `index` is its place in `Project.functions`."""
+
+    index: int
+    file: FileFacts
+    facts: FunctionFacts
+    owner: int
+    parent: int
+
+    @property
+    def full_name(self) -> str:
+        """Return `package.module.Class.method`."""
+        return f"{self.file.module}.{self.facts.qualname}"
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One class of the project. `index` is its place in `Project.classes`."""
+
+    index: int
+    file: FileFacts
+    facts: ClassFacts
+    methods: dict[str, int]
+
+    @property
+    def full_name(self) -> str:
+        """Return `package.module.Class`."""
+        return f"{self.file.module}.{self.facts.qualname}"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What a dotted name stands for: a project symbol, or the dotted name of something outside."""
+
+    ref: Ref | None = None
+    name: str = ""
+    constant_of: tuple[FileFacts, str] | None = None
+
+
+_NOTHING = Symbol()
+
+
+class Project:
+    """All files, and what names in them mean. `load` brings a module that was not asked for.
+
+    Modules brought by `load` take part in the link but are not reported.
+    """
+
+    def __init__(self, load: Callable[[str], FileFacts | None] | None = None) -> None:
+        self.files: dict[str, FileFacts] = {}
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.first_function: dict[str, int] = {}
+        self.first_class: dict[str, int] = {}
+        self.packages: set[str] = set()
+        self._load = load
+        self._symbols: dict[tuple[str, str], Symbol] = {}
+        self._orders: dict[int, tuple[int, ...]] = {}
+        self._bases: dict[int, tuple[tuple[int, ...], tuple[str, ...]]] = {}
+        self._subclasses: dict[int, list[int]] | None = None
+        self._missing: set[str] = set()
+        self._folders: set[str] = set()
+        self._is_module: dict[int, bool] = {}
+
+    def add(self, facts: FileFacts) -> None:
+        """Add a file. The second of two files of one module name is known by its path instead."""
+        if facts.module in self.files:
+            facts = replace(facts, module=facts.path.replace("/", ".").removesuffix(".py"))
+        self.files[facts.module] = facts
+        self.packages.add(facts.module.partition(".")[0])
+        folder = facts.module.rpartition(".")[0]
+        while folder and folder not in self._folders:
+            self._folders.add(folder)
+            folder = folder.rpartition(".")[0]
+        base, class_base = len(self.functions), len(self.classes)
+        self.first_function[facts.module] = base
+        self.first_class[facts.module] = class_base
+        for offset, function in enumerate(facts.functions):
+            owner = class_base + function.owner if function.owner >= 0 else -1
+            parent = base + function.parent if function.parent >= 0 else -1
+            self.functions.append(Function(base + offset, facts, function, owner, parent))
+        for offset, one in enumerate(facts.classes):
+            methods = {name: base + index for name, index in one.methods.items()}
+            self.classes.append(Class(class_base + offset, facts, one, methods))
+        self._subclasses = None
+
+    def file(self, module: str) -> FileFacts | None:
+        """Return the facts of a module, reading it if it belongs to a package of the project."""
+        found = self.files.get(module)
+        if found is not None or self._load is None or module in self._missing:
+            return found
+        if module.partition(".")[0] not in self.packages:
+            return None
+        facts = self._load(module)
+        if facts is None:
+            self._missing.add(module)
+            return None
+        self.add(facts)
+        return facts
+
+    def resolve(self, module: str, name: str) -> Symbol:
+        """Return what the dotted `name` means at the top level of `module`."""
+        key = (module, name)
+        found = self._symbols.get(key)
+        if found is None:
+            self._symbols[key] = _NOTHING
+            found = self._resolve(module, name, 0)
+            self._symbols[key] = found
+        return found
+
+    def imported(self, module: str, name: str | None) -> Symbol:
+        """Return what `from module import name` (or `import module`, name None) binds."""
+        if name is None:
+            return self._package(module)
+        return self._member(module, name, 0)
+
+    def bases(self, index: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Return the direct bases of a class: project classes, and dotted names from outside."""
+        found = self._bases.get(index)
+        if found is None:
+            self._bases[index] = ((), ())
+            inside: list[int] = []
+            outside: list[str] = []
+            one = self.classes[index]
+            for name in one.facts.bases:
+                symbol = self.resolve(one.file.module, name)
+                if symbol.ref is not None and symbol.ref.role is Role.CLASS:
+                    if symbol.ref.index != index:
+                        inside.append(symbol.ref.index)
+                elif symbol.name:
+                    outside.append(symbol.name)
+            found = (tuple(inside), tuple(outside))
+            self._bases[index] = found
+        return found
+
+    def order(self, index: int) -> tuple[int, ...]:
+        """Return the class and its project ancestors, nearest first (depth first, each once)."""
+        found = self._orders.get(index)
+        if found is None:
+            seen: dict[int, None] = {}
+            stack = [index]
+            while stack:
+                current = stack.pop()
+                if current not in seen:
+                    seen[current] = None
+                    stack.extend(reversed(self.bases(current)[0]))
+            found = tuple(seen)
+            self._orders[index] = found
+        return found
+
+    def outside_bases(self, index: int) -> Iterator[str]:
+        """Yield the dotted names of bases, direct or not, that are not in the project."""
+        for ancestor in self.order(index):
+            yield from self.bases(ancestor)[1]
+
+    def is_module(self, index: int) -> bool:
+        """Return whether a class of the project is an `nn.Module`."""
+        found = self._is_module.get(index)
+        if found is None:
+            found = any(is_outside_module(name) for name in self.outside_bases(index))
+            self._is_module[index] = found
+        return found
+
+    def subclasses(self, index: int) -> Iterator[int]:
+        """Yield every class below a class, not the class itself."""
+        below = self._below()
+        seen = {index}
+        stack = [*below.get(index, ())]
+        while stack:
+            current = stack.pop()
+            if current not in seen:
+                seen.add(current)
+                yield current
+                stack.extend(below.get(current, ()))
+
+    def method(self, index: int, name: str) -> int:
+        """Return the function that `name` is on an instance of a class, or -1."""
+        for ancestor in self.order(index):
+            found = self.classes[ancestor].methods.get(name)
+            if found is not None:
+                return found
+        return -1
+
+    def overrides(self, index: int, name: str) -> Iterator[int]:
+        """Yield the functions that subclasses of a class put in place of method `name`."""
+        for below in self.subclasses(index):
+            found = self.classes[below].methods.get(name)
+            if found is not None:
+                yield found
+
+    def link_all(self, modules: Iterable[str]) -> None:
+        """Resolve the bases of every class, so that modules they need are loaded."""
+        for module in modules:
+            start = self.first_class[module]
+            for index in range(start, start + len(self.files[module].classes)):
+                self.order(index)
+
+    def _below(self) -> dict[int, list[int]]:
+        if self._subclasses is None:
+            below: dict[int, list[int]] = {}
+            for one in list(self.classes):
+                for base in self.bases(one.index)[0]:
+                    below.setdefault(base, []).append(one.index)
+            self._subclasses = below
+        return self._subclasses
+
+    def _resolve(self, module: str, name: str, depth: int) -> Symbol:
+        head, _, rest = name.partition(".")
+        symbol = self._member(module, head, depth)
+        while rest and symbol is not _NOTHING:
+            head, _, rest = rest.partition(".")
+            symbol = self.attribute(symbol, head, depth)
+        return symbol
+
+    def attribute(self, symbol: Symbol, name: str, depth: int = 0) -> Symbol:
+        """Return what `symbol.name` means, of a package, module or class."""
+        ref = symbol.ref
+        if ref is None:
+            return Symbol(name=f"{symbol.name}.{name}") if symbol.name else _NOTHING
+        if ref.role is Role.PACKAGE:
+            return self._member(symbol.name, name, depth + 1)
+        if ref.role is Role.CLASS:
+            function = self.method(ref.index, name)
+            if function >= 0:
+                return Symbol(Ref(Role.FUNCTION, function))
+            one = self.classes[ref.index]
+            inner = one.file.top_classes.get(f"{one.facts.qualname}.{name}")
+            if inner is not None:
+                return Symbol(Ref(Role.CLASS, self.first_class[one.file.module] + inner))
+        return _NOTHING
+
+    def _member(self, module: str, name: str, depth: int) -> Symbol:
+        """Return what `name` is inside `module`, following imports."""
+        if depth > _DEPTH:
+            return _NOTHING
+        file = self.file(module)
+        if file is None:
+            return Symbol(name=f"{module}.{name}")
+        if name in file.top_functions:
+            index = self.first_function[module] + file.top_functions[name]
+            return Symbol(Ref(Role.FUNCTION, index))
+        if name in file.top_classes:
+            return Symbol(Ref(Role.CLASS, self.first_class[module] + file.top_classes[name]))
+        if name in file.assigns:
+            return Symbol(constant_of=(file, name))
+        if name in file.imports:
+            source, member = file.imports[name]
+            if member is None:
+                return self._package(source)
+            if source == module:
+                return self._package(f"{module}.{member}")
+            return self._member(source, member, depth + 1)
+        for star in file.stars:
+            if star != module and self.file(star) is not None:
+                symbol = self._member(star, name, depth + 1)
+                if symbol is not _NOTHING:
+                    return symbol
+        if self.file(f"{module}.{name}") is not None or self._is_folder(f"{module}.{name}"):
+            return self._package(f"{module}.{name}")
+        return _NOTHING
+
+    def _package(self, module: str) -> Symbol:
+        if self.file(module) is not None or self._is_folder(module):
+            return Symbol(Ref(Role.PACKAGE, 0), module)
+        return Symbol(name=module)
+
+    def _is_folder(self, module: str) -> bool:
+        """Return whether a module without a file of its own is a folder of project modules."""
+        return module in self._folders
+
+
+def is_outside_module(name: str) -> bool:
+    """Return whether the dotted name of a class from outside the project is an `nn.Module`."""
+    if name.startswith("torch.nn.") and name.count(".") >= 2:
+        return not name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils."))
+    return name.rpartition(".")[2] in _MODULE_CLASSES

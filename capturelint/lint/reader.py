@@ -1,0 +1,141 @@
+"""Facts and texts of the files of one run: read once, found again by module name."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from capturelint.lint.files import Problem, UnreadableFileError, parse, read_text
+from capturelint.lint.index import facts_of
+from capturelint.lint.project import Function
+from capturelint.names import FileFacts
+from capturelint.source import SourceFile
+
+_TEXTS = 48
+_TREES = 1200
+_WORTH_A_POOL = 400
+
+Node = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Reader:
+    """Reads files, and remembers the few texts and trees that are needed again soon."""
+
+    def __init__(self, stdin: tuple[Path, str] | None = None) -> None:
+        self._stdin = stdin
+        self._sources: OrderedDict[str, SourceFile] = OrderedDict()
+        self._trees: OrderedDict[int, Node | None] = OrderedDict()
+        self._folders: dict[str, Path] = {}
+        self._packages: dict[Path, bool] = {}
+
+    def index(
+        self, paths: Sequence[Path], *, jobs: int, progress: Callable[[str], None] | None
+    ) -> tuple[list[FileFacts], list[Problem]]:
+        """Return the facts of all files that can be read, and what is wrong with the others."""
+        named = [(path, *self.module_of(path)) for path in paths]
+        found: list[FileFacts] = []
+        problems: list[Problem] = []
+        for number, result in enumerate(_indexed(named, self._stdin, jobs), start=1):
+            (problems if isinstance(result, Problem) else found).append(result)  # type: ignore[arg-type]  # by the test
+            if progress is not None and number % 50 == 0:
+                progress(f"reading {number} of {len(named)} files")
+        return found, problems
+
+    def load(self, module: str) -> FileFacts | None:
+        """Return the facts of a module beside those that were read, or None."""
+        top, _, rest = module.partition(".")
+        folder = self._folders.get(top)
+        if folder is None:
+            return None
+        base = folder.joinpath(*rest.split(".")) if rest else folder
+        for path in (base.with_suffix(".py"), base / "__init__.py"):
+            if path.is_file():
+                result = index_one((path, module, path.name == "__init__.py"), None)
+                return None if isinstance(result, Problem) else result
+        return None
+
+    def source(self, path: str) -> SourceFile:
+        """Return the lines of a file."""
+        source = self._sources.get(path)
+        if source is None:
+            is_stdin = self._stdin is not None and str(self._stdin[0]) == path
+            text = self._stdin[1] if is_stdin and self._stdin else read_text(Path(path))
+            source = SourceFile.of(text)
+            self._sources[path] = source
+            if len(self._sources) > _TEXTS:
+                self._sources.popitem(last=False)
+        else:
+            self._sources.move_to_end(path)
+        return source
+
+    def body_of(self, function: Function) -> Node | None:
+        """Return the tree of a function, parsed alone; None if its file changed meanwhile."""
+        if function.index in self._trees:
+            self._trees.move_to_end(function.index)
+            return self._trees[function.index]
+        try:
+            node = self.source(function.file.path).parsed(function.facts)
+        except UnreadableFileError:
+            node = None
+        self._trees[function.index] = node
+        if len(self._trees) > _TREES:
+            self._trees.popitem(last=False)
+        return node
+
+    def module_of(self, path: Path) -> tuple[str, bool]:
+        """Return the dotted name of a file's module, and whether it is a package's `__init__`."""
+        absolute = path.absolute()
+        top = None
+        folder = absolute.parent
+        misses = 0
+        for parent in (folder, *folder.parents):
+            if self._is_package(parent):
+                top, misses = parent, 0
+            else:
+                misses += 1
+                if misses > 2:
+                    break
+        is_package = path.name == "__init__.py"
+        if top is None:
+            return path.stem, is_package
+        self._folders.setdefault(top.name, top)
+        parts = absolute.relative_to(top.parent).with_suffix("").parts
+        return ".".join(parts[:-1] if is_package else parts), is_package
+
+    def _is_package(self, folder: Path) -> bool:
+        known = self._packages.get(folder)
+        if known is None:
+            known = (folder / "__init__.py").is_file()
+            self._packages[folder] = known
+        return known
+
+
+def index_one(
+    named: tuple[Path, str, bool], stdin: tuple[Path, str] | None
+) -> FileFacts | Problem:
+    """Return the facts of one file, or what is wrong with it."""
+    path, module, is_package = named
+    try:
+        text = stdin[1] if stdin is not None and stdin[0] == path else read_text(path)
+        tree = parse(text, path)
+        return facts_of(tree, text, path=str(path), module=module, is_package=is_package)
+    except UnreadableFileError as error:
+        return error.problem
+    except RecursionError:
+        return Problem(path, 1, 0, "is nested too deeply to be checked")
+
+
+def _indexed(
+    named: Sequence[tuple[Path, str, bool]], stdin: tuple[Path, str] | None, jobs: int
+) -> list[FileFacts | Problem] | object:
+    if jobs < 2 or len(named) < _WORTH_A_POOL:
+        return [index_one(one, stdin) for one in named]
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(_index_file, named, chunksize=32))
+
+
+def _index_file(named: tuple[Path, str, bool]) -> FileFacts | Problem:
+    return index_one(named, None)

@@ -1,0 +1,48 @@
+"""Where captured code starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from capturelint.lint.patterns import Patterns
+from capturelint.lint.project import Function, Project
+
+_GRAPH_MODES = ("reduce-overhead", "max-autotune")
+
+
+def find_roots(project: Project, configured: Patterns) -> Iterator[tuple[int, str]]:
+    """Yield each function that is a root by itself, with why.
+
+    Roots that only evaluation finds (what is given to `make_graphed_callables`, or compiled with a
+    graph mode by a call) are not among them.
+    """
+    for function in project.functions:
+        why = _why(project, function, configured)
+        if why:
+            yield function.index, why
+
+
+def find_sites(project: Project) -> Iterator[int]:
+    """Yield the functions that hold a capture site, outermost only."""
+    for function in project.functions:
+        if function.facts.has_site and function.parent < 0:
+            yield function.index
+
+
+def _why(project: Project, function: Function, configured: Patterns) -> str:
+    facts = function.facts
+    if facts.marker == "captured":
+        return "marked `# capturelint: captured`"
+    for decorator in facts.decorators:
+        name, _, mode = decorator.partition(":")
+        if mode in _GRAPH_MODES and name.endswith("compile"):
+            return f"compiled with mode {mode}"
+    if function.owner >= 0:
+        owner = project.classes[function.owner]
+        if owner.facts.marker == "captured" and facts.name in ("forward", "__call__"):
+            return "its class is marked `# capturelint: captured`"
+        if facts.name == "forward" and project.is_module(function.owner):
+            return "forward of an nn.Module"
+        if facts.name == "__call__" and project.is_module(function.owner):
+            return "__call__ of an nn.Module"
+    return "named in `roots`" if configured.match(function) else ""

@@ -1,0 +1,117 @@
+"""Captured functions as rules see them, and the rules run over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from capturelint.finding import Span
+from capturelint.kind import Value
+from capturelint.names import FunctionFacts
+from capturelint.rule import Report, Rule, Subject, Trait, span_of
+from capturelint.source import SourceFile, line_shift
+
+RawSpan = tuple[int, int, int, int]
+UNPARSED = (cst.ParserSyntaxError, RecursionError)
+
+
+def is_wanted(rule: type[Rule], names: set[str], traits: set[Trait]) -> bool:
+    """Return whether a function with these marks can hold what a rule looks for."""
+    triggers = rule.triggers
+    return not triggers.names.isdisjoint(names) or not triggers.traits.isdisjoint(traits)
+
+
+def reports_of(
+    rules: Iterable[type[Rule]],
+    source: SourceFile,
+    function: FunctionFacts,
+    raw_values: Mapping[RawSpan, Value],
+    *,
+    captured: bool,
+) -> list[tuple[type[Rule], Report]]:
+    """Return what rules say of one function, in live code only.
+
+    Raises `libcst.ParserSyntaxError` if libcst cannot parse what Python can.
+    """
+    shift = line_shift(function)
+    tree = cst.parse_module(source.segment(function))
+    ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+    positions = {node: span_of(ranges[node], line_shift=shift) for node in ranges}
+    values = in_file(raw_values, source, shift)
+    subject = Subject(function.qualname, positions, values, captured)
+    visitors = [rule(subject) for rule in rules]
+    cst.Module.visit(tree, _Walk(visitors))
+    live = _Live(values)
+    return [
+        (type(visitor), report)
+        for visitor in visitors
+        for report in visitor.reports
+        if live.holds(report.span)
+    ]
+
+
+def in_file(
+    raw: Mapping[RawSpan, Value], source: SourceFile, shift: int
+) -> dict[Span, Value]:
+    """Return values by span in file coordinates: Python's byte columns become characters."""
+    values: dict[Span, Value] = {}
+    for (line, column, end_line, end_column), value in raw.items():
+        start, end = line + shift, end_line + shift
+        values[
+            Span(
+                start,
+                _characters(source.line(start), column),
+                end,
+                _characters(source.line(end), end_column),
+            )
+        ] = value
+    return values
+
+
+def _characters(line: str, column: int) -> int:
+    if line.isascii():
+        return column
+    return len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
+
+
+class _Live:
+    """Which spans hold code that was evaluated as live."""
+
+    def __init__(self, values: Mapping[Span, Value]) -> None:
+        self._values = values
+
+    def holds(self, span: Span) -> bool:
+        """Return whether a span is, or contains, an expression that was evaluated."""
+        if span in self._values:
+            return True
+        start, end = (span.line, span.column), (span.end_line, span.end_column)
+        return any(
+            start <= (known.line, known.column) and (known.end_line, known.end_column) <= end
+            for known in self._values
+        )
+
+
+class _Walk(cst.CSTVisitor):
+    """One walk that calls the `visit_*` and `leave_*` methods of every rule."""
+
+    def __init__(self, visitors: list[Rule]) -> None:
+        super().__init__()
+        self._visit: dict[str, list[object]] = {}
+        self._leave: dict[str, list[object]] = {}
+        for visitor in visitors:
+            for name, method in visitor.get_visitors().items():
+                table = self._visit if name.startswith("visit_") else self._leave
+                table.setdefault(name.partition("_")[2], []).append(method)
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        for method in self._visit.get(type(node).__name__, ()):
+            assert callable(method), "libcst gives bound methods"
+            method(node)
+        return True
+
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        for method in self._leave.get(type(original_node).__name__, ()):
+            assert callable(method), "libcst gives bound methods"
+            method(original_node)

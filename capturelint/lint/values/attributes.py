@@ -1,0 +1,166 @@
+"""What an attribute of an instance is: a method, a property, or what the class's own code stores."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
+from capturelint.lint.project import Class, Function
+from capturelint.lint.values import hints, tables
+from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import join, join_all
+
+if TYPE_CHECKING:
+    from capturelint.lint.values.analysis import Analysis
+
+_PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+
+
+class Attributes:
+    """Attributes of project classes, each worked out once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._values: dict[tuple[int, str], Value | None] = {}
+
+    def lookup(self, frame: Frame, ref: Ref, name: str) -> Value | None:
+        """Return `name` of an instance (or class); a property is called. None if nothing is known."""
+        project = self._analysis.project
+        methods = self._methods(ref, name)
+        if not methods:
+            return self._stored(ref.index, name)
+        first = project.functions[methods[0]]
+        if any(decorator in _PROPERTIES for decorator in first.facts.decorators):
+            return self._property(frame, ref, methods)
+        role = Role.METHOD if ref.role is Role.INSTANCE else Role.FUNCTION
+        if "staticmethod" in first.facts.decorators:
+            role = Role.FUNCTION
+        elif "classmethod" in first.facts.decorators:
+            role = Role.METHOD
+        return Value(
+            Kind.HOST_VALUE, refs=tuple(Ref(role, index, ref.index) for index in methods)
+        )
+
+    def _methods(self, ref: Ref, name: str) -> list[int]:
+        """Return the functions `name` may be: the class's own or inherited one, and overrides."""
+        project = self._analysis.project
+        own = project.method(ref.index, name)
+        if name == "apply" and own < 0:
+            return self._autograd_forward(ref)
+        found = [own] if own >= 0 else []
+        if ref.role is Role.INSTANCE and not (name.startswith("__") and name != "__call__"):
+            found += [index for index in project.overrides(ref.index, name) if index not in found]
+        return [i for i in found if not _is_abstract(project.functions[i])] or found
+
+    def _autograd_forward(self, ref: Ref) -> list[int]:
+        project = self._analysis.project
+        if any(base.endswith("autograd.Function") for base in project.outside_bases(ref.index)):
+            forward = project.method(ref.index, "forward")
+            return [forward] if forward >= 0 else []
+        return []
+
+    def _property(self, frame: Frame, ref: Ref, methods: list[int]) -> Value:
+        results = [
+            self._analysis.call_with(frame, Ref(Role.METHOD, index, ref.index), (), None)
+            for index in methods
+        ]
+        return join_all(results)
+
+    def _stored(self, index: int, name: str) -> Value | None:
+        key = (index, name)
+        if key not in self._values:
+            self._values[key] = None
+            self._values[key] = self._work_out(index, name)
+        return self._values[key]
+
+    def _work_out(self, index: int, name: str) -> Value | None:
+        project = self._analysis.project
+        order = project.order(index)
+        found = self._from_stores(order, name)
+        if found is None or (found.kind is Kind.UNKNOWN and not found.refs):
+            declared = self._declared(order, name)
+            found = declared if declared is not None else found
+        if found is None or (found.is_none and not found.refs):
+            below = self._from_stores(tuple(project.subclasses(index))[:24], name)
+            found = below if below is not None else found
+        if found is None and name != "*":
+            found = self._from_stores(order, "*") if name.isidentifier() and name[-1:].isdigit() else None
+        return self._by_name(name, found)
+
+    def _by_name(self, name: str, found: Value | None) -> Value | None:
+        if found is None:
+            return None
+        is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
+        if is_vague and self._analysis.is_host_name(name):
+            return Value(Kind.HOST_TENSOR)
+        if found.kind is Kind.UNKNOWN and not found.refs:
+            if name in tables.CONFIG_NAMES or name.endswith("_config"):
+                return Value(Kind.HOST_VALUE)
+        return found
+
+    def _from_stores(self, order: tuple[int, ...], name: str) -> Value | None:
+        """Return the join of what the classes' functions assign to `self.name`."""
+        analysis = self._analysis
+        found: Value | None = None
+        changes = False
+        for index in order:
+            for function in self._functions_of(analysis.project.classes[index]):
+                if name not in function.facts.stores:
+                    continue
+                stored = analysis.setup_stores(function.index).get(name)
+                if stored is None:
+                    continue
+                changes = changes or function.facts.name not in _CONSTRUCTORS
+                found = stored if found is None else join(found, stored)
+        if found is not None and changes and found.kind is Kind.HOST_TENSOR:
+            found = found._replace(varies=True)
+        if found is not None and changes and found.constant:
+            found = found._replace(constant=())
+        return found
+
+    def _functions_of(self, one: Class) -> list[Function]:
+        functions = self._analysis.project.functions
+        start = self._analysis.project.first_function[one.file.module]
+        count = len(one.file.functions)
+        owner = one.index
+        return [f for f in functions[start : start + count] if self._owner(f) == owner]
+
+    def _owner(self, function: Function) -> int:
+        functions = self._analysis.project.functions
+        while function.owner < 0 and function.parent >= 0:
+            function = functions[function.parent]
+        return function.owner
+
+    def _declared(self, order: tuple[int, ...], name: str) -> Value | None:
+        """Return what a class-level annotation or assignment says."""
+        project = self._analysis.project
+        for index in order:
+            one = project.classes[index]
+            text = one.facts.fields.get(name)
+            if text:
+                return hints.value_of_text(text, project, one.file.module)
+            source = one.facts.assigns.get(name)
+            if source:
+                return self._analysis.class_constant(one, source)
+        return None
+
+
+def _is_abstract(function: Function) -> bool:
+    return any(d.rpartition(".")[2] == "abstractmethod" for d in function.facts.decorators)
+
+
+def parameter_value(name: str, annotation: Value, default: ast.expr | None) -> Value:
+    """Return what a parameter is from its own words: annotation, default and name."""
+    if annotation.kind is not Kind.UNKNOWN or annotation.refs:
+        return annotation
+    if name in tables.CONFIG_NAMES or name.endswith("_config"):
+        return Value(Kind.HOST_VALUE)
+    if name == "device":
+        return Value(Kind.HOST_VALUE, name="@device")
+    if name == "dtype":
+        return Value(Kind.HOST_VALUE, name="@dtype.dtype")
+    if isinstance(default, ast.Constant) and isinstance(default.value, bool | int | float | str):
+        return Value(Kind.HOST_VALUE)
+    return UNKNOWN

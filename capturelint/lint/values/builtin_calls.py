@@ -1,0 +1,181 @@
+"""What Python's builtins and the methods of its containers give."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from capturelint.kind import HOST, NONE, SHAPE, UNKNOWN, Kind, Value
+from capturelint.lint.values import truth
+from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.join import element_of, join, join_all, sequence
+from capturelint.lint.values.lookup import attribute_value
+from capturelint.rule import Trait
+
+_COPIES = frozenset("list tuple set frozenset sorted reversed iter islice cycle chain deque".split())
+_FORMATTERS = frozenset("print str repr format".split())
+_READS = frozenset("int float bool complex".split())
+
+
+def evaluate(
+    frame: Frame,
+    name: str,
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
+    node: ast.Call,
+) -> Value:
+    """Return what the builtin (or itertools function) `name` gives."""
+    if not args:
+        return HOST if name not in ("list", "tuple", "dict", "set") else sequence(() if name != "dict" else None)
+    first = args[0]
+    if name in _FORMATTERS:
+        if any(arg.is_device_tensor for arg in args):
+            frame.note(Trait.TENSOR_FORMAT)
+        return HOST
+    if name in _READS or name in ("len", "hash", "id", "ord", "chr"):
+        return Value(Kind.SHAPE, "int", 0) if name == "len" else HOST
+    if name == "range":
+        return Value(Kind.HOST_VALUE, element=Value(Kind.SHAPE, "int", 0) if SHAPE in args else HOST)
+    if name in _COPIES:
+        return _copied(frame, name, args)
+    if name in ("enumerate", "pairwise"):
+        first_part = HOST if name == "enumerate" else element_of(first)
+        return sequence(None, sequence((first_part, element_of(first))))
+    if name in ("zip", "zip_longest", "product"):
+        return sequence(None, sequence(tuple(element_of(arg) for arg in args)))
+    if name in ("max", "min", "sum", "abs", "round", "pow", "divmod", "next"):
+        return _reduced(name, args)
+    if name == "getattr":
+        return _getattr(frame, args)
+    if name == "setattr":
+        _setattr(frame, args, node)
+        return NONE
+    if name == "isinstance":
+        return _isinstance(frame, args[0], node)
+    if name in ("map", "filter", "starmap"):
+        return _mapped(frame, name, args, node)
+    if name == "dict":
+        return sequence(None, join_all([element_of(first), *keywords.values()]))
+    if name in ("slice", "vars", "super", "object", "property"):
+        return UNKNOWN
+    return HOST
+
+
+def container_method(
+    frame: Frame, receiver: Value, name: str, args: Sequence[Value], node: ast.Call
+) -> Value:
+    """Return what a method of a list, dict, string or other Python value gives, and what it changes."""
+    key = chain_text(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    if name in ("append", "add", "appendleft") and args:
+        _grow(frame, key, args[0])
+        return NONE
+    if name in ("extend", "update") and args:
+        _grow(frame, key, element_of(args[0]))
+        return NONE
+    if name == "insert" and len(args) > 1:
+        _grow(frame, key, args[1])
+        return NONE
+    if receiver.items is None and receiver.element is None:
+        if receiver.name in ("torch.cuda.Stream", "torch.cuda.Event") or receiver.constant:
+            return HOST
+        return UNKNOWN if name in ("get", "pop", "setdefault", "copy") else HOST
+    if name in ("values", "copy"):
+        return sequence(None, element_of(receiver)) if name == "values" else receiver
+    if name == "items":
+        return sequence(None, sequence((HOST, element_of(receiver))))
+    if name == "keys":
+        return sequence(None, HOST)
+    if name in ("get", "pop", "setdefault", "popleft"):
+        found = element_of(receiver)
+        return join(found, args[1]) if name == "get" and len(args) > 1 else found
+    return HOST
+
+
+def _copied(frame: Frame, name: str, args: Sequence[Value]) -> Value:
+    first = args[0]
+    if first.is_device_tensor:
+        frame.note(Trait.TENSOR_ITERATION)
+    if name == "chain":
+        return sequence(None, join_all([element_of(arg) for arg in args]))
+    if first.items is not None and name in ("list", "tuple"):
+        return first
+    return sequence(None, element_of(first))
+
+
+def _reduced(name: str, args: Sequence[Value]) -> Value:
+    first = args[0]
+    if name in ("abs", "round", "pow"):
+        return first if first.is_tensor else HOST if first.is_host else UNKNOWN
+    if name == "divmod":
+        return sequence((first, first)) if first.is_tensor else HOST
+    if name == "next":
+        return element_of(first)
+    candidates = list(args) if len(args) > 1 and name != "sum" else [element_of(first)]
+    for value in candidates:
+        if value.is_device_tensor:
+            return Value(Kind.DEVICE_TENSOR, value.dtype)
+    return HOST if all(value.is_host for value in candidates) else UNKNOWN
+
+
+def _getattr(frame: Frame, args: Sequence[Value]) -> Value:
+    if len(args) < 2:
+        return UNKNOWN
+    name = args[1].constant[0] if args[1].constant else "*"
+    found = attribute_value(frame, args[0], str(name))
+    if name == "*" and not found.refs and found.kind is not Kind.MODULE:
+        return UNKNOWN
+    return join(found, args[2]) if len(args) > 2 else found
+
+
+def _setattr(frame: Frame, args: Sequence[Value], node: ast.Call) -> None:
+    if len(args) < 3 or chain_text(node.args[0]) != frame.self_name:
+        return
+    name = args[1].constant[0] if args[1].constant else "*"
+    frame.store(str(name), args[2])
+
+
+def _isinstance(frame: Frame, value: Value, node: ast.Call) -> Value:
+    if len(node.args) < 2:
+        return HOST
+    with frame.dormant():
+        wanted = truth.class_value(frame, node.args[1])
+    if value.weak or value.optional or wanted.kind is Kind.UNKNOWN or value.kind is Kind.UNKNOWN:
+        return HOST
+    if wanted.kind is Kind.DEVICE_TENSOR:
+        is_plain = value.kind is Kind.SHAPE or bool(value.constant) or value.items is not None
+        if value.is_tensor or is_plain:
+            return Value(Kind.HOST_VALUE, constant=(value.is_tensor,))
+    elif value.is_tensor and wanted.kind in (Kind.HOST_VALUE, Kind.MODULE):
+        return Value(Kind.HOST_VALUE, constant=(False,))
+    return HOST
+
+
+def _mapped(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> Value:
+    if len(args) < 2:
+        return UNKNOWN
+    if name == "filter":
+        return sequence(None, element_of(args[1]))
+    results = [
+        frame.analysis.call_with(frame, ref, tuple(element_of(arg) for arg in args[1:]), node)
+        for ref in args[0].refs
+    ]
+    if not results and args[0].name in ("builtins.int", "builtins.float"):
+        return sequence(None, HOST)
+    return sequence(None, join_all(results) if results else UNKNOWN)
+
+
+def _grow(frame: Frame, key: str, value: Value) -> None:
+    """Note that a container now holds `value` too."""
+    if not key:
+        return
+    if frame.self_name and key.startswith(frame.self_name + ".") and key.count(".") == 1:
+        frame.store(key.partition(".")[2], sequence(None, value))
+    known = frame.env.get(key)
+    if known is None:
+        return
+    is_empty = known.items is not None and not known.items and known.element is None
+    element = value if is_empty else join(element_of(known), value)
+    if known.items is None and known.element is None:
+        element = value
+    grown = sequence(None, element)
+    frame.env[key] = grown._replace(kind=known.kind, name=known.name, refs=known.refs)

@@ -1,0 +1,153 @@
+"""One function while it is being evaluated: its names, what is live, what has been noted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from capturelint.kind import UNKNOWN, Value
+from capturelint.lint.project import Function
+from capturelint.lint.values.join import join
+from capturelint.names import FileFacts
+from capturelint.rule import Trait
+
+if TYPE_CHECKING:
+    from capturelint.lint.values.analysis import Analysis
+
+RawSpan = tuple[int, int, int, int]
+Evaluator = Callable[["Frame", ast.expr], Value]
+
+
+class Frame:
+    """The state of one evaluation. Thrown away when the function has been walked.
+
+    `captured`: calls made here run under capture. `live`: this very code runs in each capture, and
+    not only once or in an arm that a guard excludes; only live code is noted.
+    """
+
+    __slots__ = (
+        "analysis",
+        "captured",
+        "closure",
+        "dotted_keys",
+        "env",
+        "evaluators",
+        "file",
+        "function",
+        "live",
+        "names",
+        "returns",
+        "self_name",
+        "stores",
+        "traits",
+        "values",
+    )
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        file: FileFacts,
+        function: Function | None,
+        evaluators: dict[type, Evaluator],
+        *,
+        captured: bool,
+    ) -> None:
+        self.analysis = analysis
+        self.file = file
+        self.function = function
+        self.evaluators = evaluators
+        self.captured = captured
+        self.live = captured
+        self.env: dict[str, Value] = {}
+        self.closure: dict[str, Value] = {}
+        self.dotted_keys = False
+        self.self_name = ""
+        self.values: dict[RawSpan, Value] = {}
+        self.names: set[str] = set()
+        self.traits: set[Trait] = set()
+        self.returns: list[Value] = []
+        self.stores: dict[str, Value] = {}
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """Return what an expression is, and note it where the code is live."""
+        value = self.evaluators[type(node)](self, node)
+        if self.live:
+            self.values[
+                (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+            ] = value
+        return value
+
+    def note(self, trait: Trait) -> None:
+        """Note a trait of live code."""
+        if self.live:
+            self.traits.add(trait)
+
+    @contextmanager
+    def dormant(self) -> Iterator[None]:
+        """Evaluate code that does not run in the capture itself: noted nowhere, calls nothing."""
+        live, captured = self.live, self.captured
+        self.live = self.captured = False
+        try:
+            yield
+        finally:
+            self.live, self.captured = live, captured
+
+    @contextmanager
+    def capturing(self) -> Iterator[None]:
+        """Evaluate the body of a capture site inside code that itself runs eagerly."""
+        live, captured = self.live, self.captured
+        self.live = self.captured = True
+        try:
+            yield
+        finally:
+            self.live, self.captured = live, captured
+
+    def store(self, attribute: str, value: Value) -> None:
+        """Note that an attribute of self is set."""
+        known = self.stores.get(attribute)
+        self.stores[attribute] = value if known is None else join(known, value)
+
+
+def raw_span(node: ast.AST) -> RawSpan:
+    """Return where a node stands, in Python's own coordinates."""
+    return (
+        getattr(node, "lineno", 0),
+        getattr(node, "col_offset", 0),
+        getattr(node, "end_lineno", 0),
+        getattr(node, "end_col_offset", 0),
+    )
+
+
+def chain_text(node: ast.AST) -> str:
+    """Return `self.cache` or `name` for a chain of plain names, else ""."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def joined_envs(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
+    """Return the names as they are when either arm may have run."""
+    if left is right:
+        return left
+    result = dict(left)
+    for name, value in right.items():
+        known = result.get(name)
+        if known is None:
+            result[name] = value
+        elif known is not value:
+            result[name] = join(known, value)
+    for name in left.keys() - right.keys():
+        if "." in name:
+            # What an attribute was narrowed to in one arm only says nothing after it.
+            result.pop(name)
+    for name in right.keys() - left.keys():
+        if "." in name:
+            result.pop(name, UNKNOWN)
+    return result

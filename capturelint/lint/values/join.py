@@ -1,0 +1,139 @@
+"""The least that is true of two values at once."""
+
+from __future__ import annotations
+
+from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Value
+
+_DEEPEST = 3
+_MOST_REFS = 40
+_HOST_LIKE = (Kind.HOST_VALUE, Kind.SHAPE)
+
+
+def join(left: Value, right: Value, depth: int = 0) -> Value:
+    """Return the value that either may be: unknown where they disagree."""
+    if left is right or left == right:
+        return left
+    if left.is_none:
+        return right if right.optional else right._replace(optional=True)
+    if right.is_none:
+        return left if left.optional else left._replace(optional=True)
+    if left.kind is not right.kind:
+        return _join_kinds(left, right, depth)
+    return Value(
+        left.kind,
+        left.dtype if left.dtype == right.dtype else "",
+        left.rank if left.rank == right.rank else -1,
+        left.constant if left.constant == right.constant else (),
+        left.name if left.name == right.name else "",
+        joined_refs(left.refs, right.refs),
+        _join_items(left.items, right.items, depth),
+        _join_elements(left, right, depth),
+        left.pinned and right.pinned,
+        left.varies or right.varies,
+        left.weak or right.weak,
+        left.optional or right.optional,
+    )
+
+
+def join_passed(known: Value, passed: Value) -> Value:
+    """Return what a parameter is when one caller gave `known` and another `passed`.
+
+    A caller that is known to pass a device tensor outweighs callers of which nothing is known:
+    the code below really runs with a tensor.
+    """
+    if known.kind is Kind.UNKNOWN and not known.refs:
+        return passed
+    if passed.kind is Kind.UNKNOWN and not passed.refs:
+        return known
+    return join(known, passed)
+
+
+def join_all(values: list[Value] | tuple[Value, ...]) -> Value:
+    """Return the join of all values; `UNKNOWN` of none."""
+    if not values:
+        return UNKNOWN
+    result = values[0]
+    for value in values[1:]:
+        result = join(result, value)
+    return result
+
+
+def element_of(value: Value) -> Value:
+    """Return what iterating a value, or subscripting it by an unknown index, gives."""
+    if value.kind is Kind.DEVICE_TENSOR or value.kind is Kind.HOST_TENSOR:
+        rank = value.rank - 1 if value.rank > 0 else -1
+        return Value(value.kind, value.dtype, rank, weak=value.weak, pinned=value.pinned)
+    if value.items is not None:
+        return join_all(value.items) if value.items else (value.element or UNKNOWN)
+    if value.element is not None:
+        return value.element
+    if value.kind is Kind.SHAPE:
+        return Value(Kind.SHAPE, "int", 0)
+    if value.kind is Kind.HOST_VALUE and not value.refs:
+        return HOST
+    return UNKNOWN
+
+
+def sequence(items: tuple[Value, ...] | None, element: Value | None = None) -> Value:
+    """Return a list or tuple of values, cut where it nests deeper than matters."""
+    if items is not None:
+        items = tuple(_cut(item, 0) for item in items)
+    return Value(Kind.HOST_VALUE, items=items, element=None if element is None else _cut(element, 0))
+
+
+def joined_refs(left: tuple[Ref, ...], right: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """Return both sets of symbols, each once, up to a limit."""
+    if left == right or not right:
+        return left
+    if not left:
+        return right
+    return tuple(dict.fromkeys(left + right))[:_MOST_REFS]
+
+
+def _join_kinds(left: Value, right: Value, depth: int) -> Value:
+    refs = joined_refs(left.refs, right.refs)
+    if left.kind in _HOST_LIKE and right.kind in _HOST_LIKE:
+        return Value(Kind.HOST_VALUE, element=_join_elements(left, right, depth), refs=refs)
+    if left.kind is Kind.UNKNOWN or right.kind is Kind.UNKNOWN:
+        return Value(refs=refs)
+    if Kind.MODULE in (left.kind, right.kind) and refs:
+        return Value(Kind.MODULE, refs=refs, element=_join_elements(left, right, depth))
+    return Value(refs=refs)
+
+
+def _join_items(
+    left: tuple[Value, ...] | None, right: tuple[Value, ...] | None, depth: int
+) -> tuple[Value, ...] | None:
+    if left is None or right is None or len(left) != len(right) or depth >= _DEEPEST:
+        return None
+    return tuple(join(a, b, depth + 1) for a, b in zip(left, right, strict=True))
+
+
+def _join_elements(left: Value, right: Value, depth: int) -> Value | None:
+    if depth >= _DEEPEST:
+        return None
+    if left.items is not None and right.items is not None and len(left.items) == len(right.items):
+        return None
+    first = _own_element(left)
+    second = _own_element(right)
+    if first is None or second is None:
+        return first if second is None else second
+    return join(first, second, depth + 1)
+
+
+def _own_element(value: Value) -> Value | None:
+    if value.items:
+        return join_all(value.items)
+    return value.element
+
+
+def _cut(value: Value, depth: int) -> Value:
+    if value.items is None and value.element is None:
+        return value
+    if depth >= _DEEPEST:
+        return value._replace(items=None, element=None)
+    items = value.items
+    if items is not None:
+        items = tuple(_cut(item, depth + 1) for item in items)
+    element = value.element if value.element is None else _cut(value.element, depth + 1)
+    return value._replace(items=items, element=element)

@@ -1,0 +1,114 @@
+"""What a name or an attribute stands for, whether in the project or outside it."""
+
+from __future__ import annotations
+
+import builtins
+
+from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
+from capturelint.lint.project import Symbol
+from capturelint.lint.values import tables, tensors
+from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import join_all
+
+_BUILTINS = frozenset(dir(builtins))
+_HOST_PACKAGES = frozenset(
+    "torch numpy np math os sys re json time random itertools functools collections logging typing "
+    "warnings dataclasses enum abc contextlib operator pathlib inspect copy builtins string".split()
+)
+
+
+def name_value(frame: Frame, name: str) -> Value:
+    """Return what a bare name stands for: a local, an outer name, a module-level symbol, a builtin."""
+    value = frame.env.get(name)
+    if value is None:
+        value = frame.closure.get(name)
+    if value is not None:
+        return value
+    symbol = frame.analysis.project.resolve(frame.file.module, name)
+    if symbol.ref is None and not symbol.name and symbol.constant_of is None:
+        if name in _BUILTINS:
+            return Value(Kind.HOST_VALUE, name=f"builtins.{name}")
+        return UNKNOWN
+    return symbol_value(frame, symbol)
+
+
+def symbol_value(frame: Frame, symbol: Symbol) -> Value:
+    """Return the value of a module-level symbol."""
+    if symbol.constant_of is not None:
+        file, name = symbol.constant_of
+        return frame.analysis.module_constant(file, name)
+    if symbol.ref is not None:
+        # A package's dotted name travels in `name`, which for other symbols stays empty.
+        name = symbol.name if symbol.ref.role is Role.PACKAGE else ""
+        return Value(Kind.HOST_VALUE, name=name, refs=(symbol.ref,))
+    return outside(frame, symbol.name)
+
+
+def outside(frame: Frame, name: str) -> Value:
+    """Return the value of a dotted name from outside the project."""
+    guard = frame.analysis.guard(name)
+    if guard is not None and not name.startswith("torch."):
+        return Value(Kind.HOST_VALUE, name=name, constant=())
+    if name == "typing.TYPE_CHECKING":
+        return Value(Kind.HOST_VALUE, constant=(False,))
+    top = name.partition(".")[0]
+    return Value(Kind.HOST_VALUE if top in _HOST_PACKAGES else Kind.UNKNOWN, name=name)
+
+
+def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
+    """Return `receiver.name`."""
+    if receiver.is_tensor:
+        return tensors.attribute(receiver, name)
+    if receiver.refs:
+        found = _of_refs(frame, receiver, name)
+        if found is not None:
+            return found
+    elif receiver.name == "@device":
+        text = receiver.constant[0] if receiver.constant else "cuda"
+        if name == "type":
+            return Value(Kind.HOST_VALUE, constant=(str(text).partition(":")[0],))
+        return HOST
+    elif receiver.name and receiver.kind is not Kind.MODULE:
+        if not receiver.name.startswith("@"):
+            return outside(frame, f"{receiver.name}.{name}")
+    return _by_convention(frame, receiver, name)
+
+
+def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
+    if name == "training":
+        return Value(Kind.HOST_VALUE, constant=(False,))
+    if name == "device":
+        return tensors.DEVICE_OBJECT
+    if frame.analysis.is_host_name(name):
+        return Value(Kind.HOST_TENSOR)
+    if receiver.kind is Kind.MODULE:
+        return _module_attribute(receiver, name)
+    if name in tables.CONFIG_NAMES or name.endswith("_config"):
+        return HOST
+    if receiver.kind in (Kind.HOST_VALUE, Kind.SHAPE):
+        return UNKNOWN if receiver.refs else HOST
+    return tensors.attribute(receiver, name)
+
+
+def _module_attribute(receiver: Value, name: str) -> Value:
+    if receiver.name.startswith("torch.nn.") and name in ("weight", "bias", "running_mean", "running_var"):
+        return Value(Kind.DEVICE_TENSOR, "float", optional=name == "bias")
+    if name in ("config", "dtype") or name.endswith(("_config", "_features", "_dim", "_size")):
+        return HOST
+    return UNKNOWN
+
+
+def _of_refs(frame: Frame, receiver: Value, name: str) -> Value | None:
+    """Return an attribute of project symbols, joined over what the receiver may be."""
+    found: list[Value] = []
+    for ref in receiver.refs:
+        if ref.role is Role.PACKAGE:
+            value = symbol_value(frame, frame.analysis.project.imported(receiver.name, name))
+            return value
+        if ref.role is Role.INSTANCE or ref.role is Role.CLASS:
+            one = frame.analysis.attributes.lookup(frame, ref, name)
+            if one is not None:
+                found.append(one)
+    if not found:
+        return None
+    return join_all(found)

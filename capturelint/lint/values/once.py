@@ -1,0 +1,99 @@
+"""Blocks that only the first call runs: a cache that is filled, an attribute made on demand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from capturelint.lint.values.frame import chain_text
+
+_GROWERS = frozenset({"add", "append", "setdefault", "update"})
+
+
+def is_first_call_only(node: ast.If) -> bool:
+    """Return whether the body runs once: its test says that something is not there yet, and it makes it.
+
+    `if self.table is None: self.table = ...`, `if key not in self.seen: self.seen.add(key)`,
+    `if not hasattr(self, "table"): self.table = ...`, `if not self.ready: ...; self.ready = True`.
+    """
+    wanted = set(_said_missing(node.test))
+    return bool(wanted) and any(name in wanted for name in _filled(node.body))
+
+
+def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
+    """Return whether `if key in cache: return cache[key]` precedes statements that fill the cache."""
+    if not node.body or not isinstance(node.body[-1], ast.Return) or node.orelse:
+        return False
+    wanted = set(_said_present(node.test))
+    return bool(wanted) and any(name in wanted for name in _filled(rest))
+
+
+def _said_missing(test: ast.expr) -> Iterator[str]:
+    """Yield the chains that a true test says are not there yet."""
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _said_missing(value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _said_present(test.operand)
+        if isinstance(test.operand, ast.Attribute):
+            yield chain_text(test.operand)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        if isinstance(test.ops[0], ast.Is) and isinstance(right, ast.Constant):
+            yield from _lasting(test.left)
+        elif isinstance(test.ops[0], ast.NotIn):
+            yield from _lasting(right)
+
+
+def _said_present(test: ast.expr) -> Iterator[str]:
+    """Yield the chains that a true test says are there already."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        for value in test.values:
+            yield from _said_present(value)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        if isinstance(test.ops[0], ast.IsNot) and isinstance(right, ast.Constant):
+            yield from _lasting(test.left)
+        elif isinstance(test.ops[0], ast.In):
+            yield from _lasting(right)
+    elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and len(test.args) == 2:
+        key = test.args[1]
+        if test.func.id == "hasattr" and isinstance(key, ast.Constant):
+            yield f"{chain_text(test.args[0])}.{key.value}"
+
+
+def _lasting(node: ast.expr) -> Iterator[str]:
+    """Yield the chain of what outlives the call: an attribute of self, or a module-level cache."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    name = chain_text(node)
+    if name.startswith(("self.", "cls.")) or name.isupper() or name.startswith("_"):
+        yield name
+
+
+def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the chains that statements assign, fill or grow."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    yield from _targets(target)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+                yield from _targets(node.target)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in _GROWERS:
+                    yield chain_text(node.func.value)
+                elif node.func.attr in ("register_buffer", "register_parameter") and node.args:
+                    first = node.args[0]
+                    if isinstance(first, ast.Constant):
+                        yield f"{chain_text(node.func.value)}.{first.value}"
+
+
+def _targets(target: ast.expr) -> Iterator[str]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _targets(element)
+        return
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    yield chain_text(target)

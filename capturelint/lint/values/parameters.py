@@ -1,0 +1,146 @@
+"""What the parameters of a function are: from callers, annotations, defaults, names and use."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
+from capturelint.lint.project import Function
+from capturelint.lint.values import tables
+from capturelint.lint.values.attributes import parameter_value
+from capturelint.lint.values.join import join, join_passed, sequence
+
+if TYPE_CHECKING:
+    from capturelint.lint.values.calls import Arguments
+    from capturelint.lint.values.surroundings import Surroundings
+
+Node = ast.FunctionDef | ast.AsyncFunctionDef
+_PROOFS = tables.PROVING_METHODS | {"shape", "size", "is_cuda", "requires_grad", "view", "dim", "any", "all"}
+
+
+def parameter_names(node: Node) -> list[str]:
+    """Return the names of all parameters but `*args` and `**kwargs`."""
+    args = node.args
+    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def bound(node: Node, arguments: Arguments, *, skip_first: bool) -> dict[str, Value]:
+    """Return the parameters that a call sets; one left to its default has the default's value."""
+    args = node.args
+    positional = [a.arg for a in (*args.posonlyargs, *args.args)][1 if skip_first else 0 :]
+    given = dict(zip(positional, arguments.positional, strict=False))
+    names = set(parameter_names(node))
+    given.update({name: value for name, value in arguments.keywords if name in names})
+    if not arguments.is_open:
+        for name, default in defaults(node).items():
+            if name not in given:
+                given[name] = default_value(default)
+    return given
+
+
+def defaults(node: Node) -> dict[str, ast.expr]:
+    """Return the default expression of each parameter that has one."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    found: dict[str, ast.expr] = {}
+    count = len(args.defaults)
+    if count:
+        for arg, default in zip(positional[-count:], args.defaults, strict=True):
+            found[arg.arg] = default
+    for arg, keyword_default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        if keyword_default is not None:
+            found[arg.arg] = keyword_default
+    return found
+
+
+def default_value(node: ast.expr) -> Value:
+    """Return the value of a default expression."""
+    if isinstance(node, ast.Constant):
+        return Value(Kind.HOST_VALUE, constant=(node.value,))
+    if isinstance(node, ast.Tuple | ast.List | ast.Dict):
+        return HOST
+    return UNKNOWN
+
+
+def entry_values(
+    surroundings: Surroundings,
+    function: Function,
+    node: Node,
+    given: dict[str, Value],
+    *,
+    is_root: bool,
+) -> dict[str, Value]:
+    """Return the names in scope when the function starts."""
+    values: dict[str, Value] = {}
+    by_default = defaults(node)
+    args = node.args
+    used: set[str] | None = None
+    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+        said = surroundings.annotation(arg.annotation, function.file.module)
+        own = parameter_value(arg.arg, said, by_default.get(arg.arg))
+        value = own
+        if arg.arg in given:
+            value = _reconciled(own, given[arg.arg], is_root=is_root)
+        elif not is_root and arg.arg in by_default and own.kind is Kind.UNKNOWN:
+            value = own
+        if is_root:
+            value = _at_root(arg.arg, value, by_default.get(arg.arg))
+        if value.kind is Kind.UNKNOWN and not value.refs:
+            if used is None:
+                used = tensor_names(node)
+            if arg.arg in used:
+                value = Value(Kind.DEVICE_TENSOR, weak=True, optional=arg.arg in by_default)
+        values[arg.arg] = surroundings.placed(arg.arg, value)
+    if args.vararg is not None:
+        values[args.vararg.arg] = sequence(None, UNKNOWN)
+    if args.kwarg is not None:
+        values[args.kwarg.arg] = sequence(None, UNKNOWN)
+    return values
+
+
+def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
+    """Return what a parameter is when its own words and its callers each say something."""
+    if own.kind is Kind.UNKNOWN and not own.refs:
+        return UNKNOWN if is_root and passed.is_none else passed
+    if passed.kind is Kind.UNKNOWN and not passed.refs:
+        return own
+    if passed.is_none:
+        return own._replace(optional=True) if is_root else NONE
+    if own.kind is Kind.DEVICE_TENSOR and passed.kind is Kind.HOST_TENSOR and not is_root:
+        return passed
+    if own.kind is passed.kind:
+        if own.is_tensor:
+            merged = passed if passed.dtype or not own.dtype else passed._replace(dtype=own.dtype)
+            return merged._replace(optional=passed.optional)
+        return passed if not is_root else join(own, passed)
+    if own.is_tensor and passed.kind in (Kind.HOST_VALUE, Kind.SHAPE):
+        return UNKNOWN if is_root else passed
+    return own if own.kind is not Kind.HOST_VALUE or not passed.is_tensor else join_passed(own, own)
+
+
+def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
+    """Return what a root's parameter is: labels are not given and debug flags not set."""
+    if default is None:
+        return value._replace(constant=()) if value.constant else value
+    constant = default.value if isinstance(default, ast.Constant) else ...
+    if constant is None and name in tables.LABEL_NAMES:
+        return NONE
+    if constant is False and name in tables.DEBUG_NAMES:
+        return Value(Kind.HOST_VALUE, constant=(False,))
+    if value.constant:
+        value = value._replace(constant=()) if not value.is_none else UNKNOWN
+    return value._replace(optional=True) if constant is None and value.is_tensor else value
+
+
+def tensor_names(node: Node) -> set[str]:
+    """Return names that the function uses as only a tensor can be used."""
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            if inner.attr in _PROOFS:
+                found.add(inner.value.id)
+    return found
+
+
+__all__ = ["DEVICE"]

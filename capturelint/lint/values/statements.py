@@ -1,0 +1,391 @@
+"""What each statement does to the names in scope, arm by arm."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.lint.index import imported_names
+from capturelint.lint.values import once, truth
+from capturelint.lint.values.expressions import annotated, combined
+from capturelint.lint.values.frame import Frame, chain_text, joined_envs, raw_span
+from capturelint.lint.values.join import element_of, join, sequence
+from capturelint.lint.values.lookup import symbol_value
+from capturelint.rule import Trait
+
+_MOST_PASSES = 3
+
+
+def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
+    """Run statements in order; return whether control comes out at the end."""
+    for position, node in enumerate(body):
+        if not _run(frame, node):
+            return False
+        if isinstance(node, ast.If) and once.is_memo_return(node, body[position + 1 :]):
+            # What follows fills a cache that later calls find filled.
+            with frame.dormant():
+                return run_block(frame, body[position + 1 :])
+    return True
+
+
+def _run(frame: Frame, node: ast.stmt) -> bool:
+    handler = _HANDLERS.get(type(node))
+    return True if handler is None else handler(frame, node)
+
+
+def _expression(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Expr), "dispatched by type"
+    frame.evaluate(node.value)
+    return not _never_returns(node.value)
+
+
+def _never_returns(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and chain_text(node.func) in ("sys.exit", "os._exit", "exit")
+
+
+def _assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Assign), "dispatched by type"
+    value = frame.evaluate(node.value)
+    for target in node.targets:
+        bind(frame, target, value, node.value)
+    return True
+
+
+def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.AnnAssign), "dispatched by type"
+    said = annotated(frame, node.annotation)
+    if node.value is None:
+        if isinstance(node.target, ast.Attribute):
+            bind(frame, node.target, said)
+        return True
+    value = frame.evaluate(node.value)
+    if value.kind is Kind.UNKNOWN and not value.refs:
+        value = said
+    elif value.is_none and said.kind is not Kind.UNKNOWN:
+        value = join(said, value) if isinstance(node.target, ast.Attribute) else value
+    elif value.items == () and said.element is not None:
+        value = said
+    bind(frame, node.target, value)
+    return True
+
+
+def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.AugAssign), "dispatched by type"
+    left = frame.evaluate(node.target)
+    right = frame.evaluate(node.value)
+    value = combined(frame, left, node.op, right)
+    if left.is_tensor and value.is_tensor:
+        value = value._replace(kind=left.kind, dtype=left.dtype or value.dtype, rank=left.rank)
+    if isinstance(node.target, ast.Attribute) and value.kind is Kind.HOST_TENSOR:
+        value = value._replace(varies=True)
+    if not isinstance(node.target, ast.Subscript):
+        bind(frame, node.target, value)
+    return True
+
+
+def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
+    """Bind a target to a value; `source` is the expression that gave it, if known."""
+    if isinstance(target, ast.Name):
+        frame.env[target.id] = value
+        if frame.dotted_keys:
+            _forget(frame, target.id)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(frame, target.elts, value, source)
+    elif isinstance(target, ast.Starred):
+        bind(frame, target.value, sequence(None, value))
+    elif isinstance(target, ast.Attribute):
+        frame.evaluate(target.value)
+        key = chain_text(target)
+        if key:
+            frame.env[key] = value
+            frame.dotted_keys = True
+            if key == f"{frame.self_name}.{target.attr}":
+                frame.store(target.attr, value)
+    elif isinstance(target, ast.Subscript):
+        _store_item(frame, target, value)
+    if frame.live and not isinstance(target, ast.Subscript):
+        frame.values[raw_span(target)] = value
+
+
+def _forget(frame: Frame, name: str) -> None:
+    prefix = name + "."
+    for key in [key for key in frame.env if key.startswith(prefix)]:
+        del frame.env[key]
+
+
+def _unpack(
+    frame: Frame, targets: Sequence[ast.expr], value: Value, source: ast.expr | None
+) -> None:
+    if value.kind is Kind.SHAPE and isinstance(source, ast.Attribute) and source.attr == "shape":
+        _note_rank(frame, source.value, targets)
+    items = value.items
+    if value.is_device_tensor:
+        frame.note(Trait.TENSOR_ITERATION)
+    has_star = any(isinstance(target, ast.Starred) for target in targets)
+    if items is not None and len(items) == len(targets) and not has_star:
+        for target, item in zip(targets, items, strict=True):
+            bind(frame, target, item)
+        return
+    if items is not None and has_star:
+        items = None
+    element = element_of(value)
+    for target in targets:
+        bind(frame, target, element)
+
+
+def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> None:
+    """Learn the rank of `x` from `b, s, d = x.shape`."""
+    if any(isinstance(target, ast.Starred) for target in targets) or not isinstance(tensor, ast.Name):
+        return
+    known = frame.env.get(tensor.id)
+    if known is not None and known.is_tensor and known.rank < 0:
+        frame.env[tensor.id] = known._replace(rank=len(targets))
+    elif known is not None and known.kind is Kind.UNKNOWN and not known.refs:
+        frame.env[tensor.id] = Value(Kind.DEVICE_TENSOR, rank=len(targets))
+
+
+def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    base = frame.evaluate(target.value)
+    index = frame.evaluate(target.slice)
+    if base.is_device_tensor or index.is_device_tensor:
+        frame.note(Trait.TENSOR_SUBSCRIPT)
+    key = chain_text(target.value)
+    if not base.is_tensor and key:
+        held = sequence(None, value if not _holds(base) else join(element_of(base), value))
+        if "." not in key and key in frame.env and not base.refs:
+            frame.env[key] = held._replace(kind=base.kind, name=base.name)
+        elif key.startswith(frame.self_name + ".") and key.count(".") == 1:
+            frame.store(key.partition(".")[2], held)
+
+
+def _holds(value: Value) -> bool:
+    return bool(value.items) or value.element is not None
+
+
+def _if(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.If), "dispatched by type"
+    outcome = truth.test(frame, node.test)
+    if once.is_first_call_only(node):
+        return _arms(frame, node, outcome, dormant_body=True)
+    return _arms(frame, node, outcome, dormant_body=False)
+
+
+def _arms(frame: Frame, node: ast.If, outcome: bool | None, *, dormant_body: bool) -> bool:
+    before = frame.env
+    ends: list[dict[str, Value]] = []
+    for branch, block in ((True, node.body), (False, node.orelse)):
+        if outcome is not None and outcome is not branch:
+            continue
+        frame.env = dict(before)
+        frame.env = dict(truth.narrowed(frame, node.test, outcome=branch))
+        if dormant_body and branch:
+            with frame.dormant():
+                falls_through = run_block(frame, block)
+        else:
+            falls_through = run_block(frame, block)
+        if falls_through:
+            ends.append(frame.env)
+    if not ends:
+        frame.env = before
+        return False
+    frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
+    return True
+
+
+def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None:
+    """Run a loop body until the names settle."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    for _ in range(_MOST_PASSES):
+        start = dict(frame.env)
+        before_each()
+        run_block(frame, body)
+        frame.env = joined_envs(start, frame.env)
+        if frame.env == start:
+            break
+
+
+def _for(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.For | ast.AsyncFor), "dispatched by type"
+    iterated = frame.evaluate(node.iter)
+    if iterated.is_device_tensor:
+        frame.note(Trait.TENSOR_ITERATION)
+    if iterated.items == () and iterated.element is None:
+        return run_block(frame, node.orelse)
+    element = element_of(iterated)
+    _loop(frame, node, lambda: bind(frame, node.target, element))
+    run_block(frame, node.orelse)
+    return True
+
+
+def _while(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.While), "dispatched by type"
+    outcome = truth.test(frame, node.test)
+    if outcome is False:
+        return run_block(frame, node.orelse)
+
+    def again() -> None:
+        truth.test(frame, node.test)
+        frame.env = dict(truth.narrowed(frame, node.test, outcome=True))
+
+    _loop(frame, node, again)
+    run_block(frame, node.orelse)
+    return True
+
+
+def _with(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.With | ast.AsyncWith), "dispatched by type"
+    escapes = captures = False
+    for item in node.items:
+        value = frame.evaluate(item.context_expr)
+        expression = item.context_expr
+        called = expression.func if isinstance(expression, ast.Call) else expression
+        with frame.dormant():
+            name = frame.evaluate(called).name or chain_text(called)
+        escapes = escapes or frame.analysis.is_escape_context(name)
+        captures = captures or name in ("torch.cuda.graph", "torch.cuda.graphs.graph")
+        if item.optional_vars is not None:
+            bind(frame, item.optional_vars, value)
+    if escapes:
+        with frame.dormant():
+            return run_block(frame, node.body)
+    if captures and not frame.captured and frame.analysis.is_site(frame):
+        frame.analysis.note_region(frame, node)
+        with frame.capturing():
+            return run_block(frame, node.body)
+    return run_block(frame, node.body)
+
+
+def _try(frame: Frame, node: ast.stmt) -> bool:
+    handlers: list[ast.ExceptHandler] = getattr(node, "handlers", [])
+    body: list[ast.stmt] = getattr(node, "body", [])
+    before = dict(frame.env)
+    falls_through = run_block(frame, body) and run_block(frame, getattr(node, "orelse", []))
+    ends = [frame.env] if falls_through else []
+    for handler in handlers:
+        frame.env = joined_envs(before, frame.env)
+        if handler.name:
+            frame.env[handler.name] = HOST
+        # A handler runs when something was raised, and then the capture is lost anyway.
+        with frame.dormant():
+            if run_block(frame, handler.body):
+                ends.append(frame.env)
+    if ends:
+        frame.env = ends[0]
+        for end in ends[1:]:
+            frame.env = joined_envs(frame.env, end)
+    finished = run_block(frame, getattr(node, "finalbody", []))
+    return bool(ends) and finished
+
+
+def _match(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Match), "dispatched by type"
+    subject = frame.evaluate(node.subject)
+    if subject.is_device_tensor:
+        frame.note(Trait.TENSOR_TEST)
+    before = frame.env
+    ends = [before]
+    for case in node.cases:
+        frame.env = dict(before)
+        for name in _captured_names(case.pattern):
+            frame.env[name] = UNKNOWN
+        if case.guard is not None:
+            truth.test(frame, case.guard)
+        if run_block(frame, case.body):
+            ends.append(frame.env)
+    frame.env = ends[0]
+    for end in ends[1:]:
+        frame.env = joined_envs(frame.env, end)
+    return True
+
+
+def _captured_names(pattern: ast.pattern) -> list[str]:
+    return [
+        node.name
+        for node in ast.walk(pattern)
+        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+    ]
+
+
+def _return(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Return), "dispatched by type"
+    value = Value(Kind.HOST_VALUE, constant=(None,)) if node.value is None else frame.evaluate(node.value)
+    frame.returns.append(value)
+    return False
+
+
+def _raise(_frame: Frame, _node: ast.stmt) -> bool:
+    # The message is only made when the error is raised, and then the capture is lost anyway.
+    return False
+
+
+def _assert(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Assert), "dispatched by type"
+    truth.test(frame, node.test)
+    # Its message is only made when it fails, and then the capture is lost anyway.
+    frame.env = dict(truth.narrowed(frame, node.test, outcome=True))
+    return True
+
+
+def _leave(_frame: Frame, _node: ast.stmt) -> bool:
+    return False
+
+
+def _delete(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Delete), "dispatched by type"
+    for target in node.targets:
+        frame.env.pop(chain_text(target), None)
+    return True
+
+
+def _define(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "dispatched by type"
+    value = frame.analysis.nested_function(frame, node)
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            frame.evaluate(default)
+    frame.env[node.name] = value
+    return True
+
+
+def _define_class(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.ClassDef), "dispatched by type"
+    frame.env[node.name] = UNKNOWN
+    return True
+
+
+def _import(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
+    file, project = frame.file, frame.analysis.project
+    for name, (module, member) in imported_names(node, here=file.module, is_package=file.is_package):
+        if name != "*":
+            frame.env[name] = symbol_value(frame, project.imported(module, member))
+    return True
+
+
+_HANDLERS: dict[type, Callable[[Frame, ast.stmt], bool]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated_assign,
+    ast.AugAssign: _augmented_assign,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Match: _match,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Break: _leave,
+    ast.Continue: _leave,
+    ast.Delete: _delete,
+    ast.FunctionDef: _define,
+    ast.AsyncFunctionDef: _define,
+    ast.ClassDef: _define_class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    **({ast.TryStar: _try} if hasattr(ast, "TryStar") else {}),
+}

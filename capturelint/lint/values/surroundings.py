@@ -1,0 +1,110 @@
+"""What the configuration and the presets say about code: never captured, guards, host names."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+from collections.abc import Sequence
+
+from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.lint.patterns import Patterns
+from capturelint.lint.project import Function, Project
+from capturelint.lint.values import hints, tables
+from capturelint.preset import Preset
+from capturelint.source import line_shift
+
+_HOST_NAME = re.compile(tables.HOST_NAME)
+# A function that remembers its results runs once, in the warm-up.
+_ONCE = frozenset("lru_cache cache cached_property cached".split())
+_ESCAPES = frozenset({"torch.compiler.disable", "torch._dynamo.disable"})
+
+
+class Surroundings:
+    """Answers that depend on configuration and presets, each remembered."""
+
+    def __init__(
+        self,
+        project: Project,
+        presets: Sequence[Preset],
+        eager: Patterns,
+    ) -> None:
+        self.project = project
+        self._eager = eager
+        self._everything = False
+        self._is_eager: dict[int, bool] = {}
+        self._guards = {**tables.GUARDS}
+        for preset in presets:
+            self._guards.update({guard.name: guard.value for guard in preset.guards})
+        self._decorators = frozenset(d for preset in presets for d in preset.decorators)
+        self._contexts = frozenset(c for preset in presets for c in preset.contexts)
+        self._host_names = tuple(n for preset in presets for n in preset.host_names)
+        is_cuda = any(preset.default_device == "cuda" for preset in presets)
+        self.setup_place = Kind.DEVICE_TENSOR if is_cuda else Kind.HOST_TENSOR
+        self._hosts: dict[str, bool] = {}
+
+    def include_everything(self) -> None:
+        """Forget which code runs eagerly: from here on all of it is looked at."""
+        self._everything = True
+        self._is_eager.clear()
+
+    def is_eager(self, function: Function) -> bool:
+        """Return whether a function never runs under capture."""
+        found = self._is_eager.get(function.index)
+        if found is None:
+            found = self._find_eager(function)
+            self._is_eager[function.index] = found
+        return found
+
+    def _find_eager(self, function: Function) -> bool:
+        if function.facts.marker == "captured":
+            return False
+        marked = function.facts.marker == "eager"
+        if function.owner >= 0:
+            marked = marked or self.project.classes[function.owner].facts.marker == "eager"
+        if marked or any(map(self._is_escape, function.facts.decorators)):
+            return True
+        return not self._everything and self._eager.match(function)
+
+    def _is_escape(self, decorator: str) -> bool:
+        last = decorator.rpartition(".")[2]
+        if last in _ONCE or decorator in self._decorators or last in self._decorators:
+            return True
+        return decorator in _ESCAPES or decorator.endswith(("compiler.disable", "dynamo.disable"))
+
+    def guard(self, name: str) -> bool | None:
+        """Return the answer of a guard, by its dotted name or its last part."""
+        found = self._guards.get(name)
+        if found is None and "." in name:
+            found = self._guards.get(name.rpartition(".")[2])
+        return found
+
+    def is_escape_context(self, name: str) -> bool:
+        """Return whether a context manager keeps its body out of the capture."""
+        return name in self._contexts or name.rpartition(".")[2] in self._contexts
+
+    def is_host_name(self, name: str) -> bool:
+        """Return whether names like this hold data on the host by convention."""
+        found = self._hosts.get(name)
+        if found is None:
+            found = bool(_HOST_NAME.search(name)) or any(
+                fnmatch.fnmatchcase(name, pattern) for pattern in self._host_names
+            )
+            self._hosts[name] = found
+        return found
+
+    def placed(self, name: str, value: Value) -> Value:
+        """Return a parameter's value, moved to the host where its name says that it lives there."""
+        if value.kind is Kind.DEVICE_TENSOR and self.is_host_name(name):
+            return value._replace(kind=Kind.HOST_TENSOR)
+        return value
+
+    def annotation(self, node: ast.expr | None, module: str) -> Value:
+        """Return what an annotation says."""
+        if node is None:
+            return UNKNOWN
+        return hints.value_of(node, self.project, module)
+
+    def line_shift(self, function: Function | None) -> int:
+        """Return how many lines to add to a line of a function's own tree."""
+        return 0 if function is None else line_shift(function.facts)

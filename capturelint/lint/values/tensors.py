@@ -1,0 +1,296 @@
+"""What an attribute, a method or a torch function gives, from what it is applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from capturelint.kind import (
+    DEVICE,
+    DEVICE_INT,
+    HOST,
+    HOST_TENSOR,
+    SHAPE,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+from capturelint.lint.values import tables
+from capturelint.lint.values.join import element_of, join_all, sequence
+
+_DTYPES = {
+    "bool": "bool",
+    **dict.fromkeys("long int int64 int32 int16 int8 uint8 short uint16 uint32".split(), "int"),
+    **dict.fromkeys("float half float16 float32 float64 bfloat16 double".split(), "float"),
+}
+DEVICE_OBJECT = Value(Kind.HOST_VALUE, name="@device")
+CPU_OBJECT = Value(Kind.HOST_VALUE, name="@device", constant=("cpu",))
+Keywords = Mapping[str, Value]
+
+
+def dtype_of(value: Value) -> str:
+    """Return "bool", "int" or "float" for the value of a dtype such as `torch.long`, else ""."""
+    prefix, _, last = value.name.rpartition(".")
+    if prefix == "torch" or prefix == "builtins":
+        return _DTYPES.get(last, "")
+    return ""
+
+
+def is_dtype(value: Value) -> bool:
+    """Return whether a value is a dtype object."""
+    return value.name.endswith(".dtype") or bool(dtype_of(value))
+
+
+def place_of(value: Value) -> Kind:
+    """Return where a `device=` argument puts a tensor: unknown devices are the GPU."""
+    if value.constant:
+        text = value.constant[0]
+        if isinstance(text, str) and text.partition(":")[0] in ("cpu", "meta"):
+            return Kind.HOST_TENSOR
+    return Kind.DEVICE_TENSOR
+
+
+def attribute(receiver: Value, name: str) -> Value:
+    """Return `receiver.name` of a tensor, or of a value that is not known."""
+    if name == "shape":
+        return SHAPE if receiver.rank < 0 else _shape(receiver.rank)
+    if name == "device":
+        return CPU_OBJECT if receiver.kind is Kind.HOST_TENSOR else DEVICE_OBJECT
+    if receiver.kind is Kind.UNKNOWN:
+        return HOST if name in ("dtype", "ndim") else UNKNOWN
+    if name in ("is_cuda", "is_cpu", "is_meta", "is_mps", "is_xpu", "is_npu", "is_hpu"):
+        on_device = receiver.kind is Kind.DEVICE_TENSOR
+        return Value(Kind.HOST_VALUE, constant=((name == "is_cuda") is on_device and name in ("is_cuda", "is_cpu") if on_device else name == "is_cpu",))
+    if name in tables.HOST_ATTRIBUTES:
+        return Value(Kind.HOST_VALUE, name="@dtype.dtype") if name == "dtype" else HOST
+    if name in tables.TENSOR_ATTRIBUTES:
+        optional = name == "grad"
+        return Value(receiver.kind, receiver.dtype, receiver.rank, optional=optional)
+    return UNKNOWN
+
+
+def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords) -> Value:
+    """Return `receiver.name(...)` of a tensor receiver."""
+    if name in tables.SHAPE_METHODS:
+        has_no_argument = not args and not keywords
+        return SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)
+    if name in tables.READ_METHODS:
+        return HOST
+    if name in tables.HOST_METHODS:
+        return HOST
+    if name == "cpu":
+        return Value(Kind.HOST_TENSOR, receiver.dtype, receiver.rank)
+    if name in ("cuda", "pin_memory"):
+        kind = Kind.DEVICE_TENSOR if name == "cuda" else receiver.kind
+        return Value(kind, receiver.dtype, receiver.rank, pinned=name == "pin_memory")
+    if name in ("to", "type"):
+        return _converted(receiver, args, keywords)
+    if name in tables.NEW_FACTORIES:
+        return _factory(name.removeprefix("new_"), args, keywords, receiver.kind)
+    return _computed(receiver, name, args, keywords)
+
+
+def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) -> Value:
+    """Return what the torch function with dotted `name` gives; tensors are made at `default`."""
+    last = name.rpartition(".")[2]
+    if name == "torch.device":
+        constant = args[0].constant if args else ()
+        return Value(Kind.HOST_VALUE, name="@device", constant=constant)
+    if name in ("torch.from_numpy", "torch.frombuffer", "torch.from_file"):
+        return HOST_TENSOR
+    if name in tables.HOST_FUNCTIONS:
+        return HOST
+    if name in ("torch.as_tensor", "torch.asarray") and args and args[0].is_tensor and "device" not in keywords:
+        return args[0]
+    if name.startswith("torch.") and name.count(".") == 1 and last in tables.FACTORIES:
+        return _factory(last, args, keywords, default)
+    if last in tables.LIKE_FACTORIES and args:
+        return _like(args, keywords)
+    if name.startswith(tables.HOST_PREFIXES):
+        return UNKNOWN if name.startswith("torch.utils.") else HOST
+    if last[:1].isupper() and not last.endswith("Tensor"):
+        return UNKNOWN
+    tensors = [arg for arg in _flat([*args, *keywords.values()]) if arg.is_tensor]
+    first = _where_they_are(tensors)
+    if first is None:
+        first = DEVICE if any(arg.kind is Kind.UNKNOWN for arg in args) else Value(default)
+    if name in ("torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"):
+        return Value(first.kind, join_all(tensors).dtype if tensors else "", -1)
+    if last in ("embedding", "linear"):
+        return Value(first.kind, "float")
+    if last == "where" and len(args) == 1:
+        return sequence(None, Value(first.kind, "int", 1))
+    if last == "where" and len(args) == 3:
+        return Value(first.kind, args[1].dtype if args[1].dtype == args[2].dtype else "", args[0].rank)
+    return _computed(first, last, args[1:], keywords)
+
+
+def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords) -> Value:
+    """Return the result of an ordinary operation: on the receiver's side, dtype and rank by name."""
+    kind = receiver.kind
+    if kind is Kind.HOST_TENSOR and any(a.is_device_tensor for a in (*args, *keywords.values())):
+        kind = Kind.DEVICE_TENSOR
+    dtype = _result_dtype(receiver, name)
+    has_dim = "dim" in keywords or "axis" in keywords or bool(args)
+    if name in tables.REDUCTIONS and not has_dim:
+        keeps = name in ("sum", "max", "min", "prod", "amax", "amin", "median")
+        return Value(kind, dtype or (receiver.dtype if keeps else ""), 0, weak=False)
+    second_is_tensor = bool(args) and args[0].is_tensor
+    is_pair = name in tables.ALWAYS_PAIRS or (name in tables.PAIR_METHODS and has_dim)
+    if is_pair and not second_is_tensor:
+        return sequence((Value(kind, receiver.dtype), Value(kind, "int")))
+    if name in tables.LIST_METHODS:
+        rank = receiver.rank - 1 if name == "unbind" and receiver.rank > 0 else receiver.rank
+        return sequence(None, Value(kind, receiver.dtype, rank if name != "meshgrid" else -1))
+    if name in ("unique", "unique_consecutive", "nonzero") and keywords:
+        return Value(Kind.UNKNOWN)
+    rank = _result_rank(receiver, name, args)
+    if name in ("sum", "cumsum", "prod") and dtype == "" and receiver.dtype == "bool":
+        dtype = "int"
+    explicit = keywords.get("dtype")
+    if explicit is not None:
+        dtype = dtype_of(explicit)
+    return Value(kind, dtype, rank)
+
+
+def _result_dtype(receiver: Value, name: str) -> str:
+    if name in tables.BOOL_METHODS:
+        return "bool"
+    if name in tables.INT_METHODS:
+        return "int"
+    if name in tables.FLOAT_METHODS:
+        return "float"
+    if name in tables.SAME_DTYPE:
+        return "" if receiver.dtype == "bool" and name in ("sum", "cumsum") else receiver.dtype
+    return ""
+
+
+def _result_rank(receiver: Value, name: str, args: Sequence[Value]) -> int:
+    if name in tables.SAME_RANK and not any(a.kind is Kind.DEVICE_TENSOR for a in args):
+        return receiver.rank
+    if name in ("flatten", "ravel") and not args:
+        return 1
+    if name in ("view", "reshape") and args:
+        if any(a.kind is Kind.UNKNOWN or a.items is not None or a.refs for a in args):
+            items = args[0].items
+            return len(items) if items is not None else -1
+        is_shape = args[0].kind is Kind.SHAPE and args[0].rank != 0
+        return -1 if len(args) == 1 and (is_shape or not args[0].constant) else len(args)
+    if name == "unsqueeze" and receiver.rank >= 0:
+        return receiver.rank + 1
+    if name in ("nonzero", "argwhere"):
+        return 2
+    if name in ("bincount", "masked_select", "unique"):
+        return 1
+    return -1
+
+
+def _converted(receiver: Value, args: Sequence[Value], keywords: Keywords) -> Value:
+    """Return `x.to(...)` or `x.type(...)`."""
+    kind, dtype = receiver.kind, receiver.dtype
+    for arg in (*args, *(keywords[key] for key in ("dtype", "device", "other") if key in keywords)):
+        if is_dtype(arg):
+            dtype = dtype_of(arg)
+        elif arg.is_tensor:
+            kind, dtype = arg.kind, arg.dtype
+        elif arg.name == "@device" or (arg.constant and isinstance(arg.constant[0], str)):
+            kind = place_of(arg)
+        elif arg.constant and isinstance(arg.constant[0], bool):
+            continue
+        else:
+            dtype = ""
+            if receiver.kind is Kind.HOST_TENSOR:
+                return UNKNOWN
+    return Value(kind, dtype, receiver.rank, pinned=receiver.pinned and kind is receiver.kind)
+
+
+def _factory(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) -> Value:
+    device = keywords.get("device")
+    kind = default if device is None or device.is_none else place_of(device)
+    dtype = dtype_of(keywords["dtype"]) if "dtype" in keywords else _default_dtype(name, args)
+    rank = -1
+    if name in ("arange", "linspace", "randperm", "range", "logspace"):
+        rank = 1
+    elif name in ("eye", "tril_indices", "triu_indices"):
+        rank = 2
+    elif name == "scalar_tensor":
+        rank = 0
+    elif name in ("tensor", "as_tensor", "asarray"):
+        rank = _literal_rank(args[0]) if args else -1
+    elif args:
+        rank = _size_rank(args, takes_value=name == "full")
+    return Value(kind, dtype, rank, pinned=_is_true(keywords.get("pin_memory")))
+
+
+def _like(args: Sequence[Value], keywords: Keywords) -> Value:
+    device = keywords.get("device")
+    kind = args[0].kind if args[0].is_tensor else Kind.DEVICE_TENSOR
+    if device is not None and not device.is_none:
+        kind = place_of(device)
+    dtype = dtype_of(keywords["dtype"]) if "dtype" in keywords else args[0].dtype
+    return Value(kind, dtype, args[0].rank)
+
+
+def _default_dtype(name: str, args: Sequence[Value]) -> str:
+    if name in ("arange", "range"):
+        is_float = any(a.constant and isinstance(a.constant[0], float) for a in args)
+        return "float" if is_float else "int"
+    if name in ("randint", "randperm", "tril_indices", "triu_indices"):
+        return "int"
+    if name in ("tensor", "as_tensor", "full", "asarray"):
+        value = args[1] if name == "full" and len(args) > 1 else args[0] if args else UNKNOWN
+        while value.items:
+            value = value.items[0]
+        constant = value.constant[0] if value.constant else None
+        kinds = {bool: "bool", int: "int", float: "float"}
+        return kinds.get(type(constant), "int" if value.kind is Kind.SHAPE else "")
+    return "float" if name in ("rand", "randn", "linspace", "eye", "zeros", "ones", "empty") else ""
+
+
+def _literal_rank(value: Value) -> int:
+    if value.items is not None:
+        inner = _literal_rank(value.items[0]) if value.items else 0
+        return inner + 1 if inner >= 0 else -1
+    if value.constant or (value.kind is Kind.SHAPE and value.rank == 0):
+        return 0
+    return -1
+
+
+def _size_rank(args: Sequence[Value], *, takes_value: bool) -> int:
+    first = args[0]
+    if first.items is not None:
+        return len(first.items)
+    if first.kind is Kind.SHAPE and first.rank != 0:
+        return -1
+    if takes_value or first.kind is Kind.UNKNOWN:
+        return -1
+    is_number = bool(first.constant) or first.kind is Kind.SHAPE or len(args) > 1
+    return len(args) if is_number else -1
+
+
+def _is_true(value: Value | None) -> bool:
+    return value is not None and value.constant == (True,)
+
+
+def _shape(rank: int) -> Value:
+    return Value(Kind.SHAPE, "int", items=tuple(Value(Kind.SHAPE, "int", 0) for _ in range(rank)))
+
+
+def _flat(values: Sequence[Value]) -> list[Value]:
+    flat: list[Value] = []
+    for value in values:
+        if value.kind is Kind.HOST_VALUE and (value.items or value.element is not None):
+            flat.append(element_of(value))
+        else:
+            flat.append(value)
+    return flat
+
+
+def _where_they_are(tensors: Sequence[Value]) -> Value | None:
+    """Return the first device tensor, else the first host tensor, else None."""
+    for tensor in tensors:
+        if tensor.is_device_tensor:
+            return tensor
+    return tensors[0] if tensors else None
+
+
+__all__ = ["DEVICE_INT", "attribute", "dtype_of", "function", "is_dtype", "method", "place_of"]

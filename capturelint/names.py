@@ -1,0 +1,99 @@
+"""Facts about one file, and what dotted names in it say before anything is linked."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """One `def`. Lines count from 1; `first_line` is that of its first decorator, if any.
+
+    `parent` is the index, in the file, of the enclosing function or -1; `owner` of the class or -1.
+    `stores` are the attributes of `self` that its statements assign. `has_site` is True when it
+    holds a capture site: `torch.cuda.graph`, `make_graphed_callables` or `torch.compile(mode=...)`.
+    `marker` is "captured", "eager" or "".
+    """
+
+    qualname: str
+    name: str
+    owner: int
+    parent: int
+    first_line: int
+    line: int
+    end_line: int
+    column: int
+    decorators: tuple[str, ...]
+    stores: tuple[str, ...] = ()
+    has_site: bool = False
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFacts:
+    """One `class`. `methods` name functions of the file by index; `fields` are annotated names.
+
+    `fields` and `assigns` hold source text, of the annotation and of the value.
+    """
+
+    qualname: str
+    name: str
+    line: int
+    end_line: int
+    bases: tuple[str, ...]
+    decorators: tuple[str, ...]
+    methods: dict[str, int]
+    fields: dict[str, str]
+    assigns: dict[str, str]
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What the link needs of one file, so that its text can be dropped.
+
+    `imports` maps a local name to a module and, for `from module import name`, the name in it.
+    `assigns` are module-level names bound once, with the source text of their value; a name bound
+    more often has the text "". `has_comments`: it has comments addressed to capturelint.
+    """
+
+    path: str
+    module: str
+    is_package: bool
+    imports: dict[str, tuple[str, str | None]]
+    stars: tuple[str, ...]
+    functions: tuple[FunctionFacts, ...]
+    classes: tuple[ClassFacts, ...]
+    assigns: dict[str, str]
+    has_comments: bool = False
+    top_functions: dict[str, int] = field(default_factory=dict)
+    top_classes: dict[str, int] = field(default_factory=dict)
+
+
+def dotted(node: ast.AST) -> str:
+    """Return `a.b.c` for a name or attribute chain, also of a call or subscript of one, else ""."""
+    parts: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Name):
+            parts.append(node.id)
+            return ".".join(reversed(parts))
+        else:
+            return ""
+
+
+def absolute_module(module: str | None, level: int, *, here: str, is_package: bool) -> str:
+    """Return the module that `from <level dots><module> import` names inside module `here`."""
+    if level == 0:
+        return module or ""
+    parts = here.split(".")
+    keep = len(parts) - level + (1 if is_package else 0)
+    base = parts[: max(keep, 0)]
+    return ".".join([*base, module] if module else base)

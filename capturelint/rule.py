@@ -1,0 +1,186 @@
+"""All that a rule file imports: the base class of every rule and the words it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import libcst as cst
+from libcst.metadata import CodeRange
+
+from capturelint.finding import Effect, Span
+from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.operations import OPERATIONS, Operation, operations_of
+
+__all__ = [
+    "OPERATIONS",
+    "UNKNOWN",
+    "About",
+    "Effect",
+    "Kind",
+    "Operation",
+    "Report",
+    "Rule",
+    "Subject",
+    "Trait",
+    "Triggers",
+    "Value",
+    "argument",
+    "has_star_arguments",
+    "method_call",
+    "names",
+    "operations_of",
+    "span_of",
+]
+
+
+class Trait(Enum):
+    """What the values pass notes about a function, so that most rules need not look at it."""
+
+    TENSOR_TEST = "a device tensor decides a branch, loop, assert, `and`, `or` or `not`"
+    TENSOR_SUBSCRIPT = "a device tensor is subscripted, or is inside a subscript or slice bound"
+    TENSOR_ITERATION = "a device tensor is iterated over"
+    TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
+    TENSOR_FORMAT = "a device tensor is formatted or printed"
+    HOST_SCALAR_OPERAND = "a tensor on the host is an operand of device work"
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """What a function must contain for a rule to be worth running on it; any one suffices.
+
+    `names` are the last parts of called or read names: `item` for `x.item()`, `tensor` for
+    `torch.tensor(...)`. A trigger may be too generous, never too strict.
+    """
+
+    names: frozenset[str] = frozenset()
+    traits: frozenset[Trait] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The facts of a rule that listings, filters and `capturelint rule` show."""
+
+    code: str
+    name: str
+    effects: tuple[Effect, ...]
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a rule said, before the engine adds the path and drops what is not captured."""
+
+    span: Span
+    message: str
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One function as a rule sees it, parsed alone.
+
+    `positions` are of libcst nodes inside it, already in file coordinates (lines from 1, columns
+    from 0, in characters). `values` maps a span of an expression to what is known of its value.
+    `captured` is False where the function is looked at only because of `--scope all`.
+    """
+
+    function: str
+    positions: Mapping[cst.CSTNode, Span]
+    values: Mapping[Span, Value]
+    captured: bool = True
+
+
+class Rule(cst.BatchableCSTVisitor):
+    """One capture hazard. A fresh instance visits one subject, then is thrown away.
+
+    Subclasses set `about` and `triggers`, define `visit_*` methods and call `report` from them. All
+    rules visit the tree in one shared walk, so no `visit_*` method may return False. Nested
+    functions are subjects of their own and are not part of this walk.
+    """
+
+    about: ClassVar[About]
+    triggers: ClassVar[Triggers]
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__()
+        self.subject = subject
+        self.reports: list[Report] = []
+
+    def value(self, node: cst.CSTNode) -> Value:
+        """Return what is known of an expression; `UNKNOWN` when nothing is."""
+        span = self.subject.positions.get(node)
+        if span is None:
+            return UNKNOWN
+        found = self.subject.values.get(span)
+        return found if found is not None else self._from_parts(node)
+
+    def kind(self, node: cst.CSTNode) -> Kind:
+        """Return where the value of an expression lives."""
+        return self.value(node).kind
+
+    def full_name(self, node: cst.CSTNode) -> str:
+        """Return the dotted name that `node` stands for outside the project, or "".
+
+        `F.relu` gives `torch.nn.functional.relu` whatever the import called it, `int` gives
+        `builtins.int`; a local name or a symbol of the project gives "".
+        """
+        return self.value(node).name
+
+    def report(
+        self, node: cst.CSTNode, message: str, *, effects: tuple[Effect, ...] | None = None
+    ) -> None:
+        """Record a finding at `node`. `effects` defaults to those of `about`."""
+        span = self.subject.positions[node]
+        self.reports.append(Report(span, message, effects or self.about.effects))
+
+    def _from_parts(self, node: cst.CSTNode) -> Value:
+        """Return the value of a node that Python's own syntax tree does not have."""
+        if isinstance(node, cst.BooleanOperation):
+            left, right = self.value(node.left), self.value(node.right)
+            return left if left.is_device_tensor else right
+        return UNKNOWN
+
+
+def method_call(node: cst.Call) -> tuple[cst.BaseExpression, str] | None:
+    """Return receiver and method name of `receiver.method(...)`, or None for another call."""
+    if isinstance(node.func, cst.Attribute):
+        return node.func.value, node.func.attr.value
+    return None
+
+
+def argument(node: cst.Call, keyword: str, position: int | None = None) -> cst.BaseExpression | None:
+    """Return the argument given by `keyword` or at `position` (from 0), or None.
+
+    None also when a `*args` before it hides the position.
+    """
+    for index, arg in enumerate(node.args):
+        if arg.star == "*" and position is not None and index <= position:
+            return None
+        if arg.keyword is not None and arg.keyword.value == keyword:
+            return arg.value
+        if arg.keyword is None and not arg.star and index == position:
+            return arg.value
+    return None
+
+
+def has_star_arguments(node: cst.Call) -> bool:
+    """Return whether `*args` or `**kwargs` may hide arguments of a call."""
+    return any(arg.star for arg in node.args)
+
+
+def span_of(code: CodeRange, *, line_shift: int) -> Span:
+    """Return a libcst range as a `Span`, `line_shift` lines further down."""
+    return Span(
+        code.start.line + line_shift,
+        code.start.column,
+        code.end.line + line_shift,
+        code.end.column,
+    )
+
+
+def names(words: Iterable[str]) -> frozenset[str]:
+    """Return trigger names from space-separated words."""
+    return frozenset(word for text in words for word in text.split())
