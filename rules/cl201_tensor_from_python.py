@@ -64,7 +64,7 @@ class TensorFromPython(Rule):
         if self._holds_device_tensors(data):
             self.report(node, f"`{name}()` of device tensors reads each of them on the host")
         elif self._is_python(data, or_unknown=name == "torch.tensor"):
-            device = argument(node, "device", 2 if name == "torch.as_tensor" else None)
+            device = argument(node, "device")
             if device is not None and self._is_on_device(device):
                 self._say(node, name)
 

@@ -85,7 +85,7 @@ class UnpinnedCopy(Rule):
 
     def _judge_conversion(self, node: cst.Call, name: str) -> None:
         data = argument(node, "data", 0) or argument(node, "obj", 0)
-        device = argument(node, "device", 2 if name == "torch.as_tensor" else None)
+        device = argument(node, "device")
         if data is None or device is None or not self._is_host_tensor(data):
             return
         if self._is_device(device):
