@@ -40,7 +40,7 @@ class Trait(Enum):
     """What the values pass notes about a function, so that most rules need not look at it."""
 
     TENSOR_TEST = "a device tensor decides a branch, loop, assert, `and`, `or` or `not`"
-    TENSOR_SUBSCRIPT = "a device tensor is subscripted, or is inside a subscript or slice bound"
+    TENSOR_SUBSCRIPT = "a subscript with a mask, a list, a host tensor, a 0-d index or bound, or a number stored"
     TENSOR_ITERATION = "a device tensor is iterated over"
     TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
     TENSOR_FORMAT = "a device tensor is formatted or printed"
@@ -52,7 +52,9 @@ class Triggers:
     """What a function must contain for a rule to be worth running on it; any one suffices.
 
     `names` are the last parts of called or read names: `item` for `x.item()`, `tensor` for
-    `torch.tensor(...)`. A trigger may be too generous, never too strict.
+    `torch.tensor(...)`. `range(tensor)` asks for a device tensor among the arguments, `to(host)` for
+    a host tensor as receiver or argument, `to(cpu)` for the CPU as a target. A trigger may be too
+    generous, never too strict.
     """
 
     names: frozenset[str] = frozenset()

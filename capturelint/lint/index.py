@@ -302,8 +302,12 @@ def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:
         yield target.attr
 
 
+def _is_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.startswith("_")
+
+
 def _stored_by_call(call: ast.Call, self_name: str) -> Iterator[str]:
-    """Yield attributes of self that `self.register_buffer("x", ..)` or `self.xs.append(..)` sets."""
+    """Yield attributes of self that `self.register_buffer("x", ..)`, `self.xs.append(..)` or `self.x.add_(..)` sets."""
     function = call.func
     first = call.args[0] if call.args else None
     named = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else "*"
@@ -317,5 +321,5 @@ def _stored_by_call(call: ast.Call, self_name: str) -> Iterator[str]:
         if isinstance(function.value, ast.Name) and function.value.id == self_name:
             if function.attr in _REGISTRARS:
                 yield named
-        elif function.attr in _GROWERS:
+        elif function.attr in _GROWERS or _is_in_place(function.attr):
             yield from _self_attributes(function.value, self_name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -98,20 +99,32 @@ class _Walk(cst.CSTVisitor):
 
     def __init__(self, visitors: list[Rule]) -> None:
         super().__init__()
-        self._visit: dict[str, list[object]] = {}
-        self._leave: dict[str, list[object]] = {}
+        self._visit: dict[str, list[Callable[[cst.CSTNode], object]]] = {}
+        self._leave: dict[str, list[Callable[[cst.CSTNode], object]]] = {}
         for visitor in visitors:
-            for name, method in visitor.get_visitors().items():
+            for name in _handlers(type(visitor)):
                 table = self._visit if name.startswith("visit_") else self._leave
-                table.setdefault(name.partition("_")[2], []).append(method)
+                table.setdefault(name.partition("_")[2], []).append(getattr(visitor, name))
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         for method in self._visit.get(type(node).__name__, ()):
-            assert callable(method), "libcst gives bound methods"
             method(node)
-        return True
+        return not isinstance(node, _PLAIN)
 
     def on_leave(self, original_node: cst.CSTNode) -> None:
         for method in self._leave.get(type(original_node).__name__, ()):
-            assert callable(method), "libcst gives bound methods"
             method(original_node)
+
+
+_PLAIN = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Name)
+
+
+@functools.cache
+def _handlers(rule: type[Rule]) -> tuple[str, ...]:
+    """Return the names of the `visit_*` and `leave_*` methods that a rule defines itself."""
+    return tuple(
+        name
+        for name in dir(rule)
+        if name.startswith(("visit_", "leave_")) and name[6:7].isupper()
+        if getattr(rule, name) is not getattr(cst.BatchableCSTVisitor, name, None)
+    )

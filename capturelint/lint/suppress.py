@@ -44,9 +44,8 @@ def apply(
     lines = io.StringIO(text, newline=None).read().split("\n")
     comments = list(_comments(lines, text))
     left = [finding for finding in findings if not _is_accepted(finding, comments)]
-    if "CL002" in active:
-        for comment in comments:
-            left += comment.complaints(path, lines, active, require_reason=require_reason)
+    for comment in comments:
+        left += comment.complaints(path, lines, active, require_reason=require_reason)
     return sorted(left, key=lambda finding: finding.sort_key)
 
 

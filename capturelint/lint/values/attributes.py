@@ -78,15 +78,23 @@ class Attributes:
     def _work_out(self, index: int, name: str) -> Value | None:
         project = self._analysis.project
         order = project.order(index)
-        found = self._from_stores(order, name)
+        found = self._from_stores(order, name, constructing=True)
+        # What other methods store may rest on what the constructor stored.
+        self._values[index, name] = found
+        later = self._from_stores(order, name, constructing=False)
+        if later is not None:
+            found = later if found is None else join(found, later)
+            found = found._replace(constant=() if not found.is_none else found.constant)
+            if found.kind is Kind.HOST_TENSOR:
+                found = found._replace(varies=True)
         if found is None or (found.kind is Kind.UNKNOWN and not found.refs):
             declared = self._declared(order, name)
             found = declared if declared is not None else found
         if found is None or (found.is_none and not found.refs):
             below = self._from_stores(tuple(project.subclasses(index))[:24], name)
             found = below if below is not None else found
-        if found is None and name != "*":
-            found = self._from_stores(order, "*") if name.isidentifier() and name[-1:].isdigit() else None
+        if found is None and name != "*" and name[-1:].isdigit():
+            found = self._from_stores(order, "*")
         return self._by_name(name, found)
 
     def _by_name(self, name: str, found: Value | None) -> Value | None:
@@ -100,24 +108,25 @@ class Attributes:
                 return Value(Kind.HOST_VALUE)
         return found
 
-    def _from_stores(self, order: tuple[int, ...], name: str) -> Value | None:
-        """Return the join of what the classes' functions assign to `self.name`."""
+    def _from_stores(
+        self, order: tuple[int, ...], name: str, *, constructing: bool | None = None
+    ) -> Value | None:
+        """Return the join of what the classes' functions assign to `self.name`.
+
+        `constructing`: only constructors, or only other functions; None for all.
+        """
         analysis = self._analysis
         found: Value | None = None
-        changes = False
         for index in order:
             for function in self._functions_of(analysis.project.classes[index]):
                 if name not in function.facts.stores:
                     continue
+                if constructing is not None:
+                    if (function.facts.name in _CONSTRUCTORS) is not constructing:
+                        continue
                 stored = analysis.setup_stores(function.index).get(name)
-                if stored is None:
-                    continue
-                changes = changes or function.facts.name not in _CONSTRUCTORS
-                found = stored if found is None else join(found, stored)
-        if found is not None and changes and found.kind is Kind.HOST_TENSOR:
-            found = found._replace(varies=True)
-        if found is not None and changes and found.constant:
-            found = found._replace(constant=())
+                if stored is not None:
+                    found = stored if found is None else join(found, stored)
         return found
 
     def _functions_of(self, one: Class) -> list[Function]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from capturelint.kind import HOST, NONE, SHAPE, UNKNOWN, Kind, Value
+from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import truth
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import element_of, join, join_all, sequence
@@ -35,7 +35,7 @@ def evaluate(
     if name in _READS or name in ("len", "hash", "id", "ord", "chr"):
         return Value(Kind.SHAPE, "int", 0) if name == "len" else HOST
     if name == "range":
-        return Value(Kind.HOST_VALUE, element=Value(Kind.SHAPE, "int", 0) if SHAPE in args else HOST)
+        return Value(Kind.HOST_VALUE, element=Value(Kind.SHAPE, "int", 0))
     if name in _COPIES:
         return _copied(frame, name, args)
     if name in ("enumerate", "pairwise"):

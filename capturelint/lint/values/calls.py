@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Ref, Role, Value
+from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.values import builtin_calls, tables, tensors
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, join_all, sequence
 from capturelint.lint.values.lookup import attribute_value
+from capturelint.rule import Trait
 
 _GRAPH_MODES = ("reduce-overhead", "max-autotune")
 _CALLERS = frozenset("checkpoint map apply tree_map vmap cond while_loop filter submit".split())
@@ -43,11 +44,13 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     else:
         target = frame.evaluate(function)
         name = function.id if isinstance(function, ast.Name) else ""
-    if frame.live and name:
-        frame.names.add(name)
-    if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
-        return _tensor_method(frame, receiver, name, node)
     arguments = evaluated_arguments(frame, node)
+    if frame.live and name:
+        _note_name(frame, name, receiver, arguments)
+    if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
+        return _tensor_method(frame, receiver, name, arguments, node)
+    if target.kind is Kind.MODULE and not target.refs:
+        return _call_module(frame, target, arguments, node)
     if target.name and not target.refs:
         return _outside(frame, target.name, name, arguments, node)
     if target.refs:
@@ -163,12 +166,48 @@ def _is_proven(receiver: Value, target: Value, name: str) -> bool:
     )
 
 
-def _tensor_method(frame: Frame, receiver: Value, name: str, node: ast.Call) -> Value:
-    arguments = evaluated_arguments(frame, node)
+def _note_name(
+    frame: Frame, name: str, receiver: Value | None, arguments: Arguments
+) -> None:
+    """Note the name of a call, and of what kind its receiver and arguments are."""
+    frame.names.add(name)
+    given = [*arguments.positional, *(value for _, value in arguments.keywords)]
+    if any(_has_tensor(value) for value in given):
+        frame.names.add(f"{name}(tensor)")
+    if receiver is not None:
+        given.append(receiver)
+    for value in given:
+        if value.kind is Kind.HOST_TENSOR:
+            frame.names.add(f"{name}(host)")
+        elif value.name == "@device" or (value.constant and isinstance(value.constant[0], str)):
+            if tensors.place_of(value) is Kind.HOST_TENSOR:
+                frame.names.add(f"{name}(cpu)")
+
+
+def _has_tensor(value: Value) -> bool:
+    if value.is_device_tensor:
+        return True
+    if value.items:
+        return any(item.is_device_tensor for item in value.items)
+    return value.element is not None and value.element.is_device_tensor
+
+
+def _note_operands(frame: Frame, values: Sequence[Value]) -> None:
+    kinds = {value.kind for value in values}
+    if Kind.HOST_TENSOR in kinds and Kind.DEVICE_TENSOR in kinds:
+        frame.note(Trait.HOST_SCALAR_OPERAND)
+
+
+def _tensor_method(
+    frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call
+) -> Value:
     if receiver.kind is Kind.UNKNOWN:
         receiver = DEVICE
-    if name == "map_" or name == "apply_":
-        pass_functions(frame, arguments, node)
+    if name.endswith("_") and isinstance(node.func, ast.Attribute):
+        key = chain_text(node.func.value)
+        if frame.self_name and key == f"{frame.self_name}.{key.rpartition('.')[2]}":
+            frame.store(key.rpartition(".")[2], receiver)
+    _note_operands(frame, [receiver, *arguments.positional])
     return tensors.method(receiver, name, arguments.positional, dict(arguments.keywords))
 
 
@@ -198,6 +237,7 @@ def _outside(frame: Frame, name: str, last: str, arguments: Arguments, node: ast
     if name.startswith("torch.ops.") or name.startswith("torch.classes."):
         return UNKNOWN
     if name.startswith(("torch.", "torchvision.ops.")):
+        _note_operands(frame, arguments.positional)
         found = tensors.function(name, arguments.positional, keywords, frame.analysis.default_place(frame))
         return found if found.kind is not Kind.HOST_VALUE or found.name else found._replace(name=_made(name))
     if name.startswith("einops.") and arguments.positional:
@@ -299,6 +339,9 @@ def _on_object(
 def _module_method(
     frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call
 ) -> Value:
+    if name in ("register_buffer", "register_parameter") and len(arguments.positional) > 1:
+        _register(frame, arguments, node)
+        return NONE
     if name in ("forward", "__call__"):
         return _call_module(frame, receiver, arguments, node)
     if name in ("values", "children", "modules"):
@@ -315,9 +358,16 @@ def _module_method(
     return UNKNOWN
 
 
+def _register(frame: Frame, arguments: Arguments, node: ast.Call) -> None:
+    """Note `self.register_buffer("table", tensor)`: it moves with the module, so to the device."""
+    key, value = arguments.positional[:2]
+    is_own = isinstance(node.func, ast.Attribute) and chain_text(node.func.value) == frame.self_name
+    if is_own and key.constant:
+        placed = value if value.is_none else Value(Kind.DEVICE_TENSOR, value.dtype, value.rank)
+        frame.store(str(key.constant[0]), placed)
+
+
 def _unknown_callee(frame: Frame, target: Value, arguments: Arguments, node: ast.Call) -> Value:
-    if target.kind is Kind.MODULE:
-        return _call_module(frame, target, arguments, node)
     if target.name == "@identity" and arguments.positional:
         return arguments.positional[0]
     pass_functions(frame, arguments, node)

@@ -41,6 +41,8 @@ def _call(frame: Frame, node: ast.expr) -> Value:
 def _binary(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.BinOp), "dispatched by type"
     left, right = frame.evaluate(node.left), frame.evaluate(node.right)
+    if isinstance(node.op, ast.Mod) and any(v.is_device_tensor for v in right.items or ()):
+        frame.note(Trait.TENSOR_FORMAT)
     return combined(frame, left, node.op, right)
 
 
@@ -131,7 +133,7 @@ def _subscript(frame: Frame, node: ast.expr) -> Value:
     key = chain_text(node.value) + "[]" if frame.dotted_keys else ""
     base = frame.evaluate(node.value)
     index = frame.evaluate(node.slice)
-    if base.is_device_tensor or _holds_tensor(index):
+    if is_suspect_index(node.slice, index):
         frame.note(Trait.TENSOR_SUBSCRIPT)
     if key and key in frame.env:
         return frame.env[key]
@@ -156,13 +158,19 @@ def _subscript(frame: Frame, node: ast.expr) -> Value:
     return element_of(base) if base.kind is not Kind.MODULE or base.element else UNKNOWN
 
 
-def _holds_tensor(index: Value) -> bool:
-    if index.is_device_tensor:
+def is_suspect_index(node: ast.expr, index: Value) -> bool:
+    """Return whether an index is other than integers, plain slices and index tensors."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if any(isinstance(part, ast.List) for part in parts):
         return True
-    parts = index.items or ()
-    return any(part.is_device_tensor for part in parts) or (
-        index.element is not None and index.element.is_device_tensor
-    )
+    values = index.items if isinstance(node, ast.Tuple) and index.items is not None else (index,)
+    for value in values:
+        for part in (value, *(value.items or ())):
+            if part.kind is Kind.HOST_TENSOR or (part.element and part.element.is_tensor):
+                return True
+            if part.is_device_tensor and (part.dtype == "bool" or part.rank == 0):
+                return True
+    return False
 
 
 def _indexed_rank(base: Value, index: Value, node: ast.expr) -> int:

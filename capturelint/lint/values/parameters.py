@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
+from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.project import Function
 from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from capturelint.lint.values.surroundings import Surroundings
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
+_CONTAINER_ATTRIBUTES = frozenset(
+    "items keys values get append pop update extend hidden_states last_hidden_state sample logits".split()
+)
 _PROOFS = tables.PROVING_METHODS | {"shape", "size", "is_cuda", "requires_grad", "view", "dim", "any", "all"}
 
 
@@ -89,7 +92,7 @@ def entry_values(
         if value.kind is Kind.UNKNOWN and not value.refs:
             if used is None:
                 used = tensor_names(node)
-            if arg.arg in used:
+            if arg.arg in used or (is_root and is_plain_first(node, arg.arg)):
                 value = Value(Kind.DEVICE_TENSOR, weak=True, optional=arg.arg in by_default)
         values[arg.arg] = surroundings.placed(arg.arg, value)
     if args.vararg is not None:
@@ -143,4 +146,35 @@ def tensor_names(node: Node) -> set[str]:
     return found
 
 
-__all__ = ["DEVICE"]
+def is_plain_first(node: Node, name: str) -> bool:
+    """Return whether `name` is the first argument of a method and nothing says it is no tensor.
+
+    `forward(self, x)`: what a module is given first is a tensor, unless it is used as a container.
+    """
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if len(positional) < 2 or positional[1].arg != name or name in defaults(node):
+        return False
+    return not any(_is_container_use(inner, name) for inner in ast.walk(node))
+
+
+def _is_container_use(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Attribute):
+        return _is_name(node.value, name) and node.attr in _CONTAINER_ATTRIBUTES
+    if isinstance(node, ast.Subscript):
+        is_text = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        return _is_name(node.value, name) and (is_text or isinstance(node.slice, ast.Constant))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in ("isinstance", "len", "enumerate", "zip", "list", "tuple", "callable"):
+            return any(_is_name(arg, name) for arg in node.args)
+    if isinstance(node, ast.For | ast.comprehension):
+        return _is_name(node.iter, name)
+    if isinstance(node, ast.Starred):
+        return _is_name(node.value, name)
+    if isinstance(node, ast.keyword):
+        return node.arg is None and _is_name(node.value, name)
+    return isinstance(node, ast.Call) and _is_name(node.func, name)
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.index import imported_names
 from capturelint.lint.values import once, truth
-from capturelint.lint.values.expressions import annotated, combined
+from capturelint.lint.values.expressions import annotated, combined, is_suspect_index
 from capturelint.lint.values.frame import Frame, chain_text, joined_envs, raw_span
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.lookup import symbol_value
@@ -79,7 +79,10 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
         value = value._replace(kind=left.kind, dtype=left.dtype or value.dtype, rank=left.rank)
     if isinstance(node.target, ast.Attribute) and value.kind is Kind.HOST_TENSOR:
         value = value._replace(varies=True)
-    if not isinstance(node.target, ast.Subscript):
+    if isinstance(node.target, ast.Subscript):
+        # The mask is read and written; that the value is a number does not help.
+        frame.note(Trait.TENSOR_SUBSCRIPT)
+    else:
         bind(frame, node.target, value)
     return True
 
@@ -148,7 +151,7 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = frame.evaluate(target.value)
     index = frame.evaluate(target.slice)
-    if base.is_device_tensor or index.is_device_tensor:
+    if is_suspect_index(target.slice, index) or (base.is_tensor and value.is_host):
         frame.note(Trait.TENSOR_SUBSCRIPT)
     key = chain_text(target.value)
     if not base.is_tensor and key:
