@@ -6,7 +6,6 @@ import argparse
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
@@ -77,6 +76,8 @@ def _print(text: str) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    import tempfile  # only here: few runs write a file, and it loads much
+
     # Through a link, so that the link stays; a device or pipe cannot be replaced.
     target = Path(os.path.realpath(path))
     mode = _mode(target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -289,3 +290,20 @@ def test_an_interrupt_is_one_line_and_130(
 
     assert main(["check", "m.py"]) == 130
     assert capsys.readouterr() == ("", "capturelint: interrupted\n")
+
+
+@pytest.mark.parametrize("command", ["check", "roots"])
+def test_declaring_options_loads_nothing_heavy(command: str) -> None:
+    program = (
+        "import argparse, importlib, sys\n"
+        f"module = importlib.import_module('capturelint.cli.{command}')\n"
+        "module.add_arguments(argparse.ArgumentParser())\n"
+        "print(sorted({'libcst', 'rich', 'torch', 'pathspec', 'ast', 'tomllib', 'dataclasses'}"
+        " & set(sys.modules)))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "[]\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -78,6 +79,19 @@ def test_what_utf8_cannot_say_is_escaped(tmp_path: Path) -> None:
     output.write("\udce9.py", tmp_path / "report.txt")
 
     assert (tmp_path / "report.txt").read_bytes() == b"\\udce9.py\n"
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    program = "from capturelint.cli.output import write; write('x' * 10**6, None); print(end='x')"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+
+    assert (process.returncode, errors) == (0, b"")
 
 
 def test_a_folder_and_a_missing_folder_are_refused(tmp_path: Path) -> None:

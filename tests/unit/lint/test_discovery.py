@@ -149,6 +149,15 @@ def test_a_linked_folder_outside_is_walked_under_the_name_of_the_link(tree: Path
     assert _found("in") == ["in/a.py", "in/more/b.py"]
 
 
+def test_folders_outside_that_link_to_each_other_end(tree: Path) -> None:
+    _make("in/a.py", "one/b.py", "two/c.py")
+    Path("in/more").symlink_to(tree / "one", target_is_directory=True)
+    Path("one/two").symlink_to(tree / "two", target_is_directory=True)
+    Path("two/one").symlink_to(tree / "one", target_is_directory=True)
+
+    assert _found("in") == ["in/a.py", "in/more/b.py", "in/more/two/c.py"]
+
+
 @pytest.mark.usefixtures("tree")
 def test_links_that_lead_nowhere_are_files_to_complain_about() -> None:
     Path("gone1.py").symlink_to("nothing")

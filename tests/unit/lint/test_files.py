@@ -101,6 +101,7 @@ def test_syntax_of_a_newer_python_names_the_running_one(tmp_path: Path) -> None:
     "text",
     [
         "x = " + "-" * 5000 + "1",
+        "x = " + "- " * 1600 + "1",
         "x = " + "not " * 5000 + "1",
         "x = a" + ".b" * 5000,
         "x = " + "1 + " * 5000 + "1",
