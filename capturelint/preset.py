@@ -1,0 +1,232 @@
+"""Presets: what a known engine captures, what it runs eagerly, and which of its flags decide that.
+
+A preset is one TOML file in `presets/`; the comments in it give the reason for each entry.
+
+Patterns (`roots`, `eager`, `step`) are `fnmatch` globs over dotted names `package.module.Class.method`,
+case-sensitive, where `*` also crosses dots. A pattern that matches a module, class or function
+covers all inside it. `subclasses:package.module.Class` covers that class and all derived from it;
+with a method's name behind it, only that method of them. `step` takes back what `eager` excludes
+when the scope is step.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from capturelint.errors import BrokenInstallError, CapturelintError, ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DEVICES = ("cuda", "cpu")
+
+_TEXTS = ("name", "summary", "default_device")
+_LISTS = (
+    "packages",
+    "roots",
+    "eager",
+    "step",
+    "host_names",
+    "decorators",
+    "contexts",
+    "comments",
+)
+_PATTERNS = ("roots", "eager", "step")
+_KEYS = (*_TEXTS, *_LISTS, "guards")
+_GUARD_KEYS = ("name", "value", "why")
+
+_PATTERN = re.compile(r"(subclasses:)?[A-Za-z_*?\[][\w.*?\[\]!-]*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+class UnknownPresetError(CapturelintError):
+    """A preset was asked for that is not there."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        known = tuple(known)
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        super().__init__(f"no preset {name!r}; {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A call or attribute whose value is fixed while a stream is being captured.
+
+    `name` is compared with the end of a dotted name, part by part: `current_platform.is_cpu`, or a
+    bare `get_is_capture_mode`. `value` False also stands for 0 and None.
+    """
+
+    name: str
+    value: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What is known of one engine.
+
+    `packages` are the top-level names that choose the preset. `default_device` is where a tensor
+    made in a constructor without `device=` ends up: "cuda" or "cpu". `host_names` are globs over
+    names of parameters and attributes that hold host data. `decorators` and `contexts` name what
+    takes a function or a block out of the capture; `comments` are texts that accept their line.
+    """
+
+    name: str
+    summary: str
+    packages: tuple[str, ...]
+    default_device: str
+    roots: tuple[str, ...]
+    eager: tuple[str, ...]
+    step: tuple[str, ...]
+    host_names: tuple[str, ...]
+    guards: tuple[Guard, ...]
+    decorators: tuple[str, ...]
+    contexts: tuple[str, ...]
+    comments: tuple[str, ...]
+
+
+def preset_names() -> tuple[str, ...]:
+    """Return the names of all presets, sorted."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+
+
+@cache
+def load_preset(name: str) -> Preset:
+    """Return the preset `name`. Raises `UnknownPresetError`, or `ConfigError` for a broken file."""
+    if name not in preset_names():
+        raise UnknownPresetError(name, preset_names())
+    return read_preset(_folder() / f"{name}.toml")
+
+
+def presets_for(packages: Iterable[str]) -> tuple[Preset, ...]:
+    """Return the presets of top-level package names a project is or imports, sorted by name."""
+    wanted = frozenset(packages)
+    every = (load_preset(name) for name in preset_names())
+    return tuple(preset for preset in every if not wanted.isdisjoint(preset.packages))
+
+
+def read_preset(path: Path) -> Preset:
+    """Return the preset in a TOML file. Raises `ConfigError` naming the key and the next step."""
+    table = _read(path)
+    _check_keys(path, table, _KEYS)
+    texts = {key: _text(path, table, key) for key in _TEXTS}
+    lists = {key: _strings(path, table, key) for key in _LISTS}
+    if texts["name"] != path.stem:
+        raise ConfigError(path, f"name is {texts['name']!r}; name it {path.stem!r} like the file")
+    if texts["default_device"] not in DEVICES:
+        seen = texts["default_device"]
+        raise ConfigError(path, f"default_device is {seen!r}; write one of {', '.join(DEVICES)}")
+    for key in _PATTERNS:
+        _check_patterns(path, key, lists[key])
+    return Preset(
+        name=texts["name"],
+        summary=texts["summary"],
+        packages=lists["packages"],
+        default_device=texts["default_device"],
+        roots=lists["roots"],
+        eager=lists["eager"],
+        step=lists["step"],
+        host_names=lists["host_names"],
+        guards=_guards(path, table.get("guards", [])),
+        decorators=lists["decorators"],
+        contexts=lists["contexts"],
+        comments=lists["comments"],
+    )
+
+
+def _folder() -> Path:
+    """Return the folder of the presets that come with the package."""
+    folder = Path(__file__).parent / "presets"
+    if not folder.is_dir():
+        raise BrokenInstallError("presets", [folder])
+    return folder
+
+
+def _read(path: Path) -> Mapping[str, object]:
+    """Return a TOML file as a table."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(path, f"cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(path, f"is not valid TOML: {error}") from error
+
+
+def _check_keys(path: Path, table: Mapping[str, object], known: tuple[str, ...]) -> None:
+    """Raise `ConfigError` for the first key of `table` that is not `known`."""
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            raise ConfigError(path, f"unknown key {key!r}; {hint}")
+
+
+def _text(path: Path, table: Mapping[str, object], key: str) -> str:
+    """Return the text under `key`, which must be there and not empty."""
+    if key not in table:
+        raise ConfigError(path, f"has no key {key!r}; add it")
+    value = table[key]
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(path, f"{key} is {value!r}; write a text in quotes")
+    return value
+
+
+def _strings(path: Path, table: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """Return the list of texts under `key`, without repeats; () where the key is missing."""
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise ConfigError(path, f"{key} is {value!r}; write a list of texts")
+    texts: list[str] = []
+    for item in value:
+        if not isinstance(item, str) or not item.strip():
+            raise ConfigError(path, f"{key} holds {item!r}; write texts in quotes")
+        if item in texts:
+            raise ConfigError(path, f"{key} holds {item!r} twice; remove one")
+        texts.append(item)
+    return tuple(texts)
+
+
+def _check_patterns(path: Path, key: str, patterns: tuple[str, ...]) -> None:
+    """Raise `ConfigError` for the first pattern that could never match a dotted name."""
+    for pattern in patterns:
+        if not _PATTERN.fullmatch(pattern):
+            hint = "write a glob such as pkg.*.forward, or subclasses:pkg.module.Class"
+            raise ConfigError(path, f"{key} holds {pattern!r}; {hint}")
+        if pattern.startswith("subclasses:") and not _DOTTED.fullmatch(pattern[11:]):
+            raise ConfigError(path, f"{key} holds {pattern!r}; `subclasses:` takes no wildcards")
+
+
+def _guards(path: Path, value: object) -> tuple[Guard, ...]:
+    """Return the `[[guards]]` tables."""
+    if not isinstance(value, list):
+        raise ConfigError(path, f"guards is {value!r}; write [[guards]] tables")
+    guards: list[Guard] = []
+    for item in value:
+        if not isinstance(item, dict):
+            raise ConfigError(path, f"guards holds {item!r}; write [[guards]] tables")
+        guard = _guard(path, item)
+        if any(guard.name == other.name for other in guards):
+            raise ConfigError(path, f"two guards are named {guard.name!r}; remove one")
+        guards.append(guard)
+    return tuple(guards)
+
+
+def _guard(path: Path, table: Mapping[str, object]) -> Guard:
+    """Return one guard."""
+    _check_keys(path, table, _GUARD_KEYS)
+    name, why = _text(path, table, "name"), _text(path, table, "why")
+    if not _DOTTED.fullmatch(name):
+        raise ConfigError(path, f"guard {name!r} is not a dotted name; write it without () or *")
+    value = table.get("value")
+    if not isinstance(value, bool):
+        raise ConfigError(path, f"value of guard {name!r} is {value!r}; write true or false")
+    return Guard(name, value, why)
