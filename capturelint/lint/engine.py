@@ -205,8 +205,7 @@ def _kept(
         by_path.setdefault(finding.path, []).append(finding)
     kept: list[Finding] = []
     for path, group in by_path.items():
-        left = [f for f in group if config.selects(f.code) or f.code == "CL000"]
-        left = [f for f in left if not _is_ignored_for(f, config)]
+        left = group
         unreadable = any(f.code == "CL000" for f in left)
         if not unreadable:
             text = linked.text(path)
@@ -214,8 +213,15 @@ def _kept(
             left = suppress.apply(
                 left, text, path=path, require_reason=config.require_reason, active=active
             )
-        kept += left
+        kept += [f for f in left if _is_asked_for(f, config)]
     return kept
+
+
+def _is_asked_for(finding: Finding, config: Config) -> bool:
+    """Return whether the configuration wants a finding; a file that cannot be read is always said."""
+    if finding.code == "CL000":
+        return True
+    return config.selects(finding.code) and not _is_ignored_for(finding, config)
 
 
 def _is_ignored_for(finding: Finding, config: Config) -> bool:

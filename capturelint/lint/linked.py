@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from capturelint.config import Config, Scope
@@ -18,6 +20,8 @@ from capturelint.lint.values.surroundings import Surroundings
 from capturelint.names import FileFacts
 from capturelint.preset import Preset, load_preset, presets_for
 from capturelint.rule import Trait
+
+_RECURSION = 8000
 
 Wanted = Callable[[set[str], set[Trait]], bool]
 Progress = Callable[[str], None]
@@ -139,7 +143,8 @@ def link(
     if progress is not None:
         progress(f"following {len(project.functions)} functions")
     roots = dict(find_roots(project, configured))
-    analysis.run(roots, find_sites(project))
+    with _deep_recursion():
+        analysis.run(roots, find_sites(project))
     linked = Linked(
         project,
         reader,
@@ -153,8 +158,20 @@ def link(
     _note_captured(linked, roots)
     if everything:
         surroundings.include_everything()
-        analysis.run(_seeds(linked), ())
+        with _deep_recursion():
+            analysis.run(_seeds(linked), ())
     return linked
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Allow for chains of calls whose functions nest deeply."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
