@@ -8,8 +8,8 @@ and the host has to learn how many there are.
 The host waits for the count in order to allocate the result, which CUDA refuses while a stream is
 capturing. A graph could not hold the result either: its shapes are fixed when it is captured.
 
-Measured on an H200 with torch 2.11: `x[mask]` and `x[mask] = tensor` refuse at their line, for
-masks of whole tensors and of rows. `x[mask] = 0.5` (a number) captures and replays exactly, also
+Measured on an H200 with torch 2.11: `x[mask]`, `x[mask] = tensor` and `x[mask] += v` refuse at
+their line, for masks of whole tensors and of rows. `x[mask] = 0.5` (a number) captures and replays exactly, also
 among slices, and is not reported.
 
 ## What to do instead

@@ -11,7 +11,8 @@ on. CUDA refuses the read and the capture is lost. If it did not, the graph woul
 taken during capture and every replay would follow it.
 
 Measured on an H200 with torch 2.11: `if x.sum() > 0`, `if mask.all()` and `if torch.isnan(x).any()`
-refuse in every capture mode, with and without warm-up, at the line of the `if`.
+refuse in every capture mode, with and without warm-up, at the line of the `if`. So do a conditional
+expression, `and`, `or`, `not`, `0 < t < 1`, `match` and the condition of a comprehension.
 
 ## What to do instead
 

@@ -8,8 +8,8 @@ While a stream is capturing, kernels are recorded rather than run, so the host c
 to go round again. CUDA refuses the read and the capture is lost. A graph has a fixed list of
 kernels in any case: it cannot loop more or fewer times from one replay to the next.
 
-Measured on an H200 with torch 2.11: `for _ in range(n)` refuses at the line of the `for`; `while`
-asks for the same truth as `if`, which refuses too.
+Measured on an H200 with torch 2.11: `for _ in range(n)` and `while` on a tensor refuse at the line
+of the loop.
 
 ## What to do instead
 

@@ -10,8 +10,9 @@ and the capture is lost, also where another thread makes it. The call is often l
 debugging and does nothing for the result.
 
 Measured on an H200 with torch 2.11: `torch.cuda.synchronize`, stream and event `synchronize` and
-`query` refuse at their line. Recording an event, `stream.wait_stream(...)`, `stream.wait_event(...)`
-and `event.wait()` order work on the device without the host and capture well.
+`query`, and `elapsed_time` (also of events that were over before) refuse at their line. Recording
+an event, `stream.wait_stream(...)`, `stream.wait_event(...)` and `event.wait()` order work on the
+device without the host and capture well.
 
 ## What to do instead
 
