@@ -61,8 +61,8 @@ class UnknownPresetError(CapturelintError):
 class Guard:
     """A call or attribute whose value is fixed while a stream is being captured.
 
-    `name` is compared with the end of a dotted name, part by part: `current_platform.is_cpu`, or a
-    bare `get_is_capture_mode`. `value` False also stands for 0 and None.
+    `name` is a whole dotted name or, bare, the last part of one: `is_cpu` is also the name of
+    `vllm.platforms.current_platform.is_cpu`. `value` False also stands for 0 and None.
     """
 
     name: str
