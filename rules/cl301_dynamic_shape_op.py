@@ -18,8 +18,8 @@ Measured on an H200 with torch 2.11: all of these refuse at their line, `bincoun
 
 Give the size from the host: `torch.nonzero_static(mask, size=n)` (it drops what does not fit),
 `repeat_interleave(repeats, output_size=n)` (`n` must be right: one too large is a device assert
-that ends the process), `F.one_hot(x, num_classes=n)`, `histc(bins, min, max)`. For counts, add ones:
-`x.new_zeros(n).index_add_(0, index, ones)`. Where only some elements matter, keep all of them and
+that ends the process), `F.one_hot(x, num_classes=n)`, `histc(bins, min, max)`. For counts, add
+ones: `x.new_zeros(n).index_add_(0, index, ones)`. Where only some elements matter, keep all of them and
 let a mask choose, with `torch.where` or by multiplying.
 
 What is found on the CPU, or on an array of another library, is not reported.

@@ -9,8 +9,8 @@ The host waits for the count in order to allocate the result, which CUDA refuses
 capturing. A graph could not hold the result either: its shapes are fixed when it is captured.
 
 Measured on an H200 with torch 2.11: `x[mask]`, `x[mask] = tensor` and `x[mask] += v` refuse at
-their line, for masks of whole tensors and of rows. `x[mask] = 0.5` (a number) captures and replays exactly, also
-among slices, and is not reported.
+their line, for masks of whole tensors and of rows. `x[mask] = 0.5` (a number) captures and replays
+exactly, also among slices, and is not reported.
 
 ## What to do instead
 

@@ -1,8 +1,8 @@
 """A check of a tensor's value on the host makes it wait until the device has computed that value.
 
 `assert` on a tensor, an `if` on a tensor that only raises, and the functions that answer with a
-Python bool or raise: `torch.equal`, `torch.allclose`, `torch.is_nonzero`, `torch.testing.assert_close`,
-`clip_grad_norm_` with `error_if_nonfinite=True`.
+Python bool or raise: `torch.equal`, `torch.allclose`, `torch.is_nonzero`, `torch._assert`,
+`torch.testing.assert_close`, `clip_grad_norm_` with `error_if_nonfinite=True`.
 
 ## Why capture cares
 
