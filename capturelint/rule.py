@@ -53,7 +53,8 @@ class Triggers:
 
     `names` are the last parts of called or read names: `item` for `x.item()`, `tensor` for
     `torch.tensor(...)`. `range(tensor)` asks for a device tensor among the arguments, `to(host)` for
-    a host tensor as receiver or argument, `to(cpu)` for the CPU as a target. A trigger may be too
+    a host tensor as receiver or argument, `to(cpu)` for the CPU as a target, `where(1)` for exactly
+    one argument. A trigger may be too
     generous, never too strict.
     """
 

@@ -48,7 +48,9 @@ class HostCopy(Rule):
     about = About(
         code="CL102", name="host-copy", effects=(Effect.REFUSES, Effect.STALE), since="0.1"
     )
-    triggers = Triggers(names=_METHODS | names(["asarray array"]))
+    triggers = Triggers(
+        names=names(["cpu numpy to(cpu) type(cpu) copy_(host) asarray(tensor) array(tensor)"])
+    )
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)

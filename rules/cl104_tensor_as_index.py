@@ -59,7 +59,7 @@ _NO_SIZES = names(["out dtype device input layout generator fill_value value mod
 class TensorAsIndex(Rule):
     about = About(code="CL104", name="tensor-as-index", effects=(Effect.REFUSES,), since="0.1")
     triggers = Triggers(
-        names=names(name.rpartition(".")[2] for name in _OPS),
+        names=names(f"{name.rpartition('.')[2]}(tensor)" for name in _OPS),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
     )
 

@@ -76,7 +76,7 @@ class DeviceScalarArgument(Rule):
         code="CL106", name="device-scalar-argument", effects=(Effect.REFUSES,), since="0.1"
     )
     triggers = Triggers(
-        names=names(op.rpartition(".")[2] for op in _OPS),
+        names=names(f"{op.rpartition('.')[2]}(tensor)" for op in _OPS),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
     )
 

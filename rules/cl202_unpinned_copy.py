@@ -49,7 +49,9 @@ _METHODS = names(["to cuda copy_"])
 
 class UnpinnedCopy(Rule):
     about = About(code="CL202", name="unpinned-copy", effects=(Effect.REFUSES,), since="0.1")
-    triggers = Triggers(names=_METHODS | names(["tensor as_tensor asarray where"]))
+    triggers = Triggers(
+        names=names(f"{word}(host)" for word in (*_METHODS, "tensor", "as_tensor", "asarray", "where"))
+    )
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)

@@ -54,7 +54,9 @@ _FIRST = ("input", "condition", "self")
 
 class DynamicShapeOp(Rule):
     about = About(code="CL301", name="dynamic-shape-op", effects=(Effect.REFUSES,), since="0.1")
-    triggers = Triggers(names=names(op.rpartition(".")[2] for op in _OPERATIONS))
+    triggers = Triggers(
+        names=(names(op.rpartition(".")[2] for op in _OPERATIONS) - {"where"}) | {"where(1)"}
+    )
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)

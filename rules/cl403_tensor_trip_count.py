@@ -36,7 +36,7 @@ _TESTS = names(["all any sum max min isnan isinf isfinite eq ne gt ge lt le coun
 
 class TensorTripCount(Rule):
     about = About(code="CL403", name="tensor-trip-count", effects=(Effect.REFUSES,), since="0.1")
-    triggers = Triggers(names=names(["range"]), traits=frozenset({Trait.TENSOR_TEST}))
+    triggers = Triggers(names=names(["range(tensor)"]), traits=frozenset({Trait.TENSOR_TEST}))
 
     def visit_While(self, node: cst.While) -> None:
         found = _tested_tensor(self, node.test)

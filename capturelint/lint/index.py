@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 from capturelint.names import ClassFacts, FileFacts, FunctionFacts, absolute_module, dotted
 
-_SITE = re.compile(r"cuda\.graph\b|make_graphed_callables|CUDAGraph|reduce-overhead|max-autotune")
-_SITE_CALLS = frozenset({"graph", "make_graphed_callables", "capture_begin"})
+_SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 _MARKER = re.compile(r"#\s*capturelint:\s*(captured|eager)\b")
 _REGISTRARS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
@@ -33,7 +32,7 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     walk = _Walk(text, module, is_package)
     walk.statements(tree.body, _Scope())
     if _SITE.search(text):
-        walk.mark_sites(tree)
+        walk.mark_sites()
     return FileFacts(
         path=path,
         module=module,
@@ -122,9 +121,10 @@ class _Walk:
             elif scope.owner < 0 and isinstance(node, ast.Assign | ast.AnnAssign):
                 self._module_assign(node)
 
-    def mark_sites(self, tree: ast.Module) -> None:
-        """Mark the functions that hold a capture site."""
-        lines = [node.lineno for node in ast.walk(tree) if _is_site(node)]
+    def mark_sites(self) -> None:
+        """Mark the functions whose text may hold a capture site."""
+        text = self.text
+        lines = [text.count("\n", 0, match.start()) + 1 for match in _SITE.finditer(text)]
         for draft in self.functions:
             end = draft.node.end_lineno or 0
             draft.has_site = any(draft.node.lineno <= line <= end for line in lines)
@@ -272,19 +272,6 @@ def _decorator(node: ast.expr) -> str:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in _GRAPH_MODES:
                 return f"{name}:{keyword.value.value}"
     return name
-
-
-def _is_site(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    if dotted(node.func).rpartition(".")[2] in _SITE_CALLS:
-        return True
-    return any(
-        keyword.arg == "mode"
-        and isinstance(keyword.value, ast.Constant)
-        and keyword.value.value in _GRAPH_MODES
-        for keyword in node.keywords
-    )
 
 
 def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from capturelint.names import FileFacts
 from capturelint.source import SourceFile
 
 _TEXTS = 48
-_TREES = 1200
+_TREES = 1500
 _WORTH_A_POOL = 400
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.project import Class, Function, Project
-from capturelint.lint.values import statements, tables
+from capturelint.lint.values import statements
 from capturelint.lint.values.attributes import Attributes
-from capturelint.lint.values.calls import NO_ARGUMENTS, Arguments
+from capturelint.lint.values.calls import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame, RawSpan
 from capturelint.lint.values.join import join, join_all, join_passed
@@ -19,7 +19,7 @@ from capturelint.lint.values.surroundings import Surroundings
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
-_DEEPEST = 24
+_DEEPEST = 20
 _MOST_ROUNDS = 4
 _MOST_SETUPS = 40_000
 
@@ -65,6 +65,8 @@ class Analysis:
         self._depth = 0
         self._queue: dict[int, None] = {}
         self._setups: dict[tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]] = {}
+        self._signatures: dict[int, Node | None] = {}
+        self._declared: dict[int, Value] = {}
         self._constants: dict[tuple[str, str], Value] = {}
         self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
         self._lambdas: list[tuple[Frame, dict[str, Value], ast.Lambda]] = []
@@ -140,12 +142,12 @@ class Analysis:
     def _pass(
         self, state: FunctionState, function: Function, ref: Ref, arguments: Arguments
     ) -> None:
-        node = self._body_of(function)
-        if node is None:
+        signature = self._signature(function)
+        if signature is None:
             return
-        given = bound(node, arguments, skip_first=self._skips_first(function, ref))
+        given = bound(signature, arguments, skip_first=self._skips_first(function, ref))
         changed = False
-        for name in parameter_names(node):
+        for name in parameter_names(signature):
             value = given.get(name)
             if value is None:
                 continue
@@ -174,10 +176,24 @@ class Analysis:
         return known
 
     def _declared_return(self, function: Function) -> Value:
-        node = self._body_of(function)
-        if node is None or node.returns is None:
-            return UNKNOWN
-        return self.surroundings.annotation(node.returns, function.file.module)
+        found = self._declared.get(function.index)
+        if found is None:
+            signature = self._signature(function)
+            returns = None if signature is None else signature.returns
+            found = self.surroundings.annotation(returns, function.file.module)
+            self._declared[function.index] = found
+        return found
+
+    def _signature(self, function: Function) -> Node | None:
+        """Return a function's tree without its body, which is all that a call needs."""
+        if function.index not in self._signatures:
+            node = self._body_of(function)
+            if node is not None:
+                node = ast.FunctionDef(
+                    node.name, node.args, [], [], node.returns, None, lineno=node.lineno
+                )
+            self._signatures[function.index] = node
+        return self._signatures[function.index]
 
     def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
         home, env, node = self._lambdas[-index - 1]
@@ -288,14 +304,16 @@ class Analysis:
         return self._setup(self.project.functions[index], {})[1]
 
     def _setup_call(self, function: Function, ref: Ref, arguments: Arguments) -> Value:
-        node = self._body_of(function)
-        if node is None:
+        declared = self._declared_return(function)
+        if declared.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not declared.refs:
+            if declared.element is None and declared.items is None:
+                return declared
+        signature = self._signature(function)
+        if signature is None:
             return UNKNOWN
-        given = bound(node, arguments, skip_first=self._skips_first(function, ref))
-        result = self._setup(function, given)[0]
-        if result.kind is Kind.UNKNOWN and not result.refs:
-            return self._declared_return(function)
-        return result
+        given = bound(signature, arguments, skip_first=self._skips_first(function, ref))
+        result = self._setup(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
+        return declared if result.kind is Kind.UNKNOWN and not result.refs else result
 
     def _setup(
         self, function: Function, given: dict[str, Value]
@@ -309,7 +327,9 @@ class Analysis:
             return UNKNOWN, {}
         self._setups[key] = (UNKNOWN, {})
         frame = self._frame(function, node, captured=False)
-        frame.env.update(entry_values(self.surroundings, function, node, given, is_root=False))
+        frame.env.update(entry_values(
+                self.surroundings, function, node, given, is_root=False, is_setup=True
+            ))
         self._bind_self(frame, function, node)
         self._depth += 1
         try:
@@ -392,4 +412,8 @@ class Analysis:
         return state
 
 
-__all__ = ["NO_ARGUMENTS", "Analysis", "FunctionState", "tables"]
+def _is_telling(value: Value) -> bool:
+    """Return whether an argument can change what a factory makes."""
+    if value.refs or value.kind is Kind.MODULE:
+        return True
+    return value.element is not None and bool(value.element.refs)

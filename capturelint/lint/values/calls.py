@@ -45,7 +45,7 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
         target = frame.evaluate(function)
         name = function.id if isinstance(function, ast.Name) else ""
     arguments = evaluated_arguments(frame, node)
-    if frame.live and name:
+    if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         _note_name(frame, name, receiver, arguments)
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
         return _tensor_method(frame, receiver, name, arguments, node)
@@ -172,6 +172,8 @@ def _note_name(
     """Note the name of a call, and of what kind its receiver and arguments are."""
     frame.names.add(name)
     given = [*arguments.positional, *(value for _, value in arguments.keywords)]
+    if len(given) == 1:
+        frame.names.add(f"{name}(1)")
     if any(_has_tensor(value) for value in given):
         frame.names.add(f"{name}(tensor)")
     if receiver is not None:

@@ -73,6 +73,7 @@ def entry_values(
     given: dict[str, Value],
     *,
     is_root: bool,
+    is_setup: bool = False,
 ) -> dict[str, Value]:
     """Return the names in scope when the function starts."""
     values: dict[str, Value] = {}
@@ -89,7 +90,7 @@ def entry_values(
             value = own
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
-        if value.kind is Kind.UNKNOWN and not value.refs:
+        if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:
             if used is None:
                 used = tensor_names(node)
             if arg.arg in used or (is_root and is_plain_first(node, arg.arg)):
