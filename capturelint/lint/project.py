@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from capturelint.kind import Ref, Role
+from capturelint.kind import Ref, Role, Value
 from capturelint.names import ClassFacts, FileFacts, FunctionFacts
 
 _DEPTH = 12
@@ -71,6 +71,8 @@ class Project:
         self.first_function: dict[str, int] = {}
         self.first_class: dict[str, int] = {}
         self.packages: set[str] = set()
+        # What annotations mean, by module and name; kept here since it lives as long.
+        self.hints: dict[tuple[str, str], Value] = {}
         self._load = load
         self._symbols: dict[tuple[str, str], Symbol] = {}
         self._orders: dict[int, tuple[int, ...]] = {}

@@ -393,6 +393,10 @@ class Analysis:
         """Return the answer that a call of this name has while capturing, if it has only one."""
         return self.surroundings.guard(name)
 
+    def fixed_attribute(self, name: str) -> bool | None:
+        """Return the value that an attribute or global of this name has while capturing."""
+        return self.surroundings.fixed_attribute(name)
+
     def is_host_name(self, name: str) -> bool:
         """Return whether names like this hold data on the host by convention."""
         return self.surroundings.is_host_name(name)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import truth
 from capturelint.lint.values.frame import Frame, chain_text
-from capturelint.lint.values.join import element_of, join, join_all, sequence
+from capturelint.lint.values.join import element_of, iterated, join, join_all, mapping, sequence
 from capturelint.lint.values.lookup import attribute_value
 from capturelint.rule import Trait
 
@@ -26,7 +26,7 @@ def evaluate(
 ) -> Value:
     """Return what the builtin (or itertools function) `name` gives."""
     if not args:
-        return HOST if name not in ("list", "tuple", "dict", "set") else sequence(() if name != "dict" else None)
+        return _empty(name)
     first = args[0]
     if name in _FORMATTERS:
         if any(arg.is_device_tensor for arg in args):
@@ -39,10 +39,10 @@ def evaluate(
     if name in _COPIES:
         return _copied(frame, name, args)
     if name in ("enumerate", "pairwise"):
-        first_part = HOST if name == "enumerate" else element_of(first)
-        return sequence(None, sequence((first_part, element_of(first))))
+        first_part = HOST if name == "enumerate" else iterated(first)
+        return sequence(None, sequence((first_part, iterated(first))))
     if name in ("zip", "zip_longest", "product"):
-        return sequence(None, sequence(tuple(element_of(arg) for arg in args)))
+        return sequence(None, sequence(tuple(iterated(arg) for arg in args)))
     if name in ("max", "min", "sum", "abs", "round", "pow", "divmod", "next"):
         return _reduced(name, args)
     if name == "getattr":
@@ -55,7 +55,7 @@ def evaluate(
     if name in ("map", "filter", "starmap"):
         return _mapped(frame, name, args, node)
     if name == "dict":
-        return sequence(None, join_all([element_of(first), *keywords.values()]))
+        return mapping(join_all([element_of(first), *keywords.values()]))
     if name in ("slice", "vars", "super", "object", "property"):
         return UNKNOWN
     return HOST
@@ -91,15 +91,22 @@ def container_method(
     return HOST
 
 
+def _empty(name: str) -> Value:
+    """Return what a builtin called without arguments gives."""
+    if name == "dict":
+        return mapping(UNKNOWN)
+    return sequence(()) if name in ("list", "tuple", "set") else HOST
+
+
 def _copied(frame: Frame, name: str, args: Sequence[Value]) -> Value:
     first = args[0]
     if first.is_device_tensor:
         frame.note(Trait.TENSOR_ITERATION)
     if name == "chain":
-        return sequence(None, join_all([element_of(arg) for arg in args]))
+        return sequence(None, join_all([iterated(arg) for arg in args]))
     if first.items is not None and name in ("list", "tuple"):
         return first
-    return sequence(None, element_of(first))
+    return sequence(None, iterated(first))
 
 
 def _reduced(name: str, args: Sequence[Value]) -> Value:
@@ -109,8 +116,8 @@ def _reduced(name: str, args: Sequence[Value]) -> Value:
     if name == "divmod":
         return sequence((first, first)) if first.is_tensor else HOST
     if name == "next":
-        return element_of(first)
-    candidates = list(args) if len(args) > 1 and name != "sum" else [element_of(first)]
+        return iterated(first)
+    candidates = list(args) if len(args) > 1 and name != "sum" else [iterated(first)]
     for value in candidates:
         if value.is_device_tensor:
             return Value(Kind.DEVICE_TENSOR, value.dtype)
@@ -154,9 +161,9 @@ def _mapped(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> V
     if len(args) < 2:
         return UNKNOWN
     if name == "filter":
-        return sequence(None, element_of(args[1]))
+        return sequence(None, iterated(args[1]))
     results = [
-        frame.analysis.call_with(frame, ref, tuple(element_of(arg) for arg in args[1:]), node)
+        frame.analysis.call_with(frame, ref, tuple(iterated(arg) for arg in args[1:]), node)
         for ref in args[0].refs
     ]
     if not results and args[0].name in ("builtins.int", "builtins.float"):

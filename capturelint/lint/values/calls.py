@@ -47,6 +47,10 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     arguments = evaluated_arguments(frame, node)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         _note_name(frame, name, receiver, arguments)
+    if frame.captured and name and not (target.name and not target.refs):
+        answer = frame.analysis.guard(name)
+        if answer is not None:
+            return Value(Kind.HOST_VALUE, constant=(answer,))
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
         return _tensor_method(frame, receiver, name, arguments, node)
     if target.kind is Kind.MODULE and not target.refs:

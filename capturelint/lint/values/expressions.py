@@ -7,7 +7,7 @@ import ast
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.values import calls, hints, truth
 from capturelint.lint.values.frame import Evaluator, Frame, chain_text
-from capturelint.lint.values.join import element_of, join_all, sequence
+from capturelint.lint.values.join import element_of, iterated, join_all, mapping, sequence
 from capturelint.lint.values.lookup import attribute_value, name_value
 from capturelint.rule import Trait
 
@@ -227,7 +227,7 @@ def _dict(frame: Frame, node: ast.expr) -> Value:
             frame.evaluate(key)
         found = frame.evaluate(value)
         values.append(found if key is not None else element_of(found))
-    return sequence(None, join_all(values) if values else UNKNOWN)
+    return mapping(join_all(values) if values else UNKNOWN)
 
 
 def _comprehension(frame: Frame, node: ast.expr) -> Value:
@@ -235,10 +235,10 @@ def _comprehension(frame: Frame, node: ast.expr) -> Value:
     env = frame.env
     frame.env = dict(env)
     for generator in node.generators:
-        iterated = frame.evaluate(generator.iter)
-        if iterated.is_device_tensor:
+        source = frame.evaluate(generator.iter)
+        if source.is_device_tensor:
             frame.note(Trait.TENSOR_ITERATION)
-        frame.analysis.bind(frame, generator.target, element_of(iterated))
+        frame.analysis.bind(frame, generator.target, iterated(source))
         for condition in generator.ifs:
             outcome = truth.test(frame, condition)
             frame.env = truth.narrowed(frame, condition, outcome=True)
@@ -247,11 +247,11 @@ def _comprehension(frame: Frame, node: ast.expr) -> Value:
                 return sequence(None, UNKNOWN)
     if isinstance(node, ast.DictComp):
         frame.evaluate(node.key)
-        element = frame.evaluate(node.value)
+        result = mapping(frame.evaluate(node.value))
     else:
-        element = frame.evaluate(node.elt)
+        result = sequence(None, frame.evaluate(node.elt))
     frame.env = env
-    return sequence(None, element)
+    return result
 
 
 def _lambda(frame: Frame, node: ast.expr) -> Value:

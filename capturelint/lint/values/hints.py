@@ -18,7 +18,7 @@ from capturelint.kind import (
     Value,
 )
 from capturelint.lint.project import Project, Symbol
-from capturelint.lint.values.join import join, sequence
+from capturelint.lint.values.join import join, mapping, sequence
 from capturelint.names import dotted
 
 _TENSORS = {
@@ -88,10 +88,17 @@ def _named(name: str, project: Project, module: str) -> Value:
         return HOST
     if last == "Size":
         return SHAPE
-    if last in _SEQUENCES or last in _MAPPINGS or last in ("tuple", "Tuple"):
-        return Value(Kind.HOST_VALUE, element=UNKNOWN)
-    symbol = project.resolve(module, name)
-    return _instance(symbol, project, module)
+    if last in _MAPPINGS:
+        return mapping(UNKNOWN)
+    if last in _SEQUENCES or last in ("tuple", "Tuple"):
+        return sequence(None, UNKNOWN)
+    known = project.hints.get((module, name))
+    if known is None:
+        # An alias may be defined by way of itself.
+        project.hints[module, name] = UNKNOWN
+        known = _instance(project.resolve(module, name), project, module)
+        project.hints[module, name] = known
+    return known
 
 
 def _instance(symbol: Symbol, project: Project, module: str) -> Value:
@@ -143,7 +150,7 @@ def _subscripted(node: ast.Subscript, project: Project, module: str) -> Value:
     if head in _SEQUENCES:
         return sequence(None, value_of(parts[0], project, module))
     if head in _MAPPINGS:
-        return sequence(None, value_of(parts[-1], project, module))
+        return mapping(value_of(parts[-1], project, module))
     if head in ("type", "Type", "Callable"):
         return UNKNOWN
     return value_of(node.value, project, module)

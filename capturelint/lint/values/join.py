@@ -24,7 +24,7 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
         left.dtype if left.dtype == right.dtype else "",
         left.rank if left.rank == right.rank else -1,
         left.constant if left.constant == right.constant else (),
-        left.name if left.name == right.name else "",
+        left.name if left.name == right.name else _shared_name(left, right),
         joined_refs(left.refs, right.refs),
         _join_items(left.items, right.items, depth),
         _join_elements(left, right, depth),
@@ -58,8 +58,18 @@ def join_all(values: list[Value] | tuple[Value, ...]) -> Value:
     return result
 
 
+def iterated(value: Value) -> Value:
+    """Return what iterating a value gives: of a mapping its keys, which are Python values."""
+    return HOST if value.name == "@dict" else element_of(value)
+
+
+def mapping(element: Value) -> Value:
+    """Return a dict whose values are `element`."""
+    return sequence(None, element)._replace(name="@dict")
+
+
 def element_of(value: Value) -> Value:
-    """Return what iterating a value, or subscripting it by an unknown index, gives."""
+    """Return what subscripting a value by an unknown index or key gives."""
     if value.kind is Kind.DEVICE_TENSOR or value.kind is Kind.HOST_TENSOR:
         rank = value.rank - 1 if value.rank > 0 else -1
         return Value(value.kind, value.dtype, rank, weak=value.weak, pinned=value.pinned)
@@ -88,6 +98,11 @@ def joined_refs(left: tuple[Ref, ...], right: tuple[Ref, ...]) -> tuple[Ref, ...
     if not left:
         return right
     return tuple(dict.fromkeys(left + right))[:_MOST_REFS]
+
+
+def _shared_name(left: Value, right: Value) -> str:
+    """Return the name of two values of one kind: an empty literal takes that of the other."""
+    return "@dict" if "@dict" in (left.name, right.name) else ""
 
 
 def _join_kinds(left: Value, right: Value, depth: int) -> Value:

@@ -20,6 +20,10 @@ _HOST_PACKAGES = frozenset(
 def name_value(frame: Frame, name: str) -> Value:
     """Return what a bare name stands for: a local, an outer name, a module-level symbol, a builtin."""
     value = frame.env.get(name)
+    if value is None and frame.captured:
+        fixed = frame.analysis.fixed_attribute(name)
+        if fixed is not None:
+            return Value(Kind.HOST_VALUE, constant=(fixed,))
     if value is None:
         value = frame.closure.get(name)
     if value is not None:
@@ -59,6 +63,9 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
         return tensors.attribute(receiver, name)
+    fixed = frame.analysis.fixed_attribute(name)
+    if fixed is not None and frame.captured:
+        return Value(Kind.HOST_VALUE, constant=(fixed,))
     if receiver.refs:
         found = _of_refs(frame, receiver, name)
         if found is not None:

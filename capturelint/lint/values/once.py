@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from capturelint.lint.values.frame import chain_text
 
+_PER_STEP = ("metadata", "batch", "input", "output", "context", "ctx", "state", "kwargs", "params")
 _GROWERS = frozenset({"add", "append", "setdefault", "update"})
 
 
@@ -17,7 +18,11 @@ def is_first_call_only(node: ast.If) -> bool:
     `if not hasattr(self, "table"): self.table = ...`, `if not self.ready: ...; self.ready = True`.
     """
     wanted = set(_said_missing(node.test))
-    return bool(wanted) and any(name in wanted for name in _filled(node.body))
+    if wanted and any(name in wanted for name in _filled(node.body)):
+        return True
+    return _is_missing_local(node.test) and any(
+        name for name in _filled_items(node.body) if _is_lasting(name)
+    )
 
 
 def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
@@ -63,12 +68,40 @@ def _said_present(test: ast.expr) -> Iterator[str]:
 
 
 def _lasting(node: ast.expr) -> Iterator[str]:
-    """Yield the chain of what outlives the call: an attribute of self, or a module-level cache."""
+    """Yield the chain of what outlives the call: an attribute, or a module-level cache."""
     while isinstance(node, ast.Subscript):
         node = node.value
     name = chain_text(node)
-    if name.startswith(("self.", "cls.")) or name.isupper() or name.startswith("_"):
+    if _is_lasting(name):
         yield name
+
+
+def _is_lasting(name: str) -> bool:
+    owner, _, attribute = name.partition(".")
+    if not attribute:
+        return owner.isupper() or owner.startswith("_") or "cache" in owner.lower()
+    # What is handed in anew each step is filled anew each step.
+    return not any(word in owner.lower() for word in _PER_STEP)
+
+
+def _is_missing_local(test: ast.expr) -> bool:
+    """Return whether a test is `name is None`: what a cache was asked for is not in it."""
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Is)
+        and isinstance(test.left, ast.Name)
+        and isinstance(test.comparators[0], ast.Constant)
+    )
+
+
+def _filled_items(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the chains of containers of which statements set an item."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript):
+                        yield chain_text(target.value)
 
 
 def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:

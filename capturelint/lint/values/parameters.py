@@ -9,7 +9,7 @@ from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.project import Function
 from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
-from capturelint.lint.values.join import join, join_passed, sequence
+from capturelint.lint.values.join import join, join_passed, mapping, sequence
 
 if TYPE_CHECKING:
     from capturelint.lint.values.calls import Arguments
@@ -99,7 +99,7 @@ def entry_values(
     if args.vararg is not None:
         values[args.vararg.arg] = sequence(None, UNKNOWN)
     if args.kwarg is not None:
-        values[args.kwarg.arg] = sequence(None, UNKNOWN)
+        values[args.kwarg.arg] = mapping(UNKNOWN)
     return values
 
 

@@ -10,7 +10,7 @@ from capturelint.lint.index import imported_names
 from capturelint.lint.values import once, truth
 from capturelint.lint.values.expressions import annotated, combined, is_suspect_index
 from capturelint.lint.values.frame import Frame, chain_text, joined_envs, raw_span
-from capturelint.lint.values.join import element_of, join, sequence
+from capturelint.lint.values.join import element_of, iterated, join, sequence
 from capturelint.lint.values.lookup import symbol_value
 from capturelint.rule import Trait
 
@@ -210,12 +210,12 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
 
 def _for(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.For | ast.AsyncFor), "dispatched by type"
-    iterated = frame.evaluate(node.iter)
-    if iterated.is_device_tensor:
+    source = frame.evaluate(node.iter)
+    if source.is_device_tensor:
         frame.note(Trait.TENSOR_ITERATION)
-    if iterated.items == () and iterated.element is None:
+    if source.items == () and source.element is None:
         return run_block(frame, node.orelse)
-    element = element_of(iterated)
+    element = iterated(source)
     _loop(frame, node, lambda: bind(frame, node.target, element))
     run_block(frame, node.orelse)
     return True

@@ -33,9 +33,8 @@ class Surroundings:
         self._eager = eager
         self._everything = False
         self._is_eager: dict[int, bool] = {}
-        self._guards = {**tables.GUARDS}
-        for preset in presets:
-            self._guards.update({guard.name: guard.value for guard in preset.guards})
+        self._fixed = {guard.name: guard.value for preset in presets for guard in preset.guards}
+        self._guards = {**tables.GUARDS, **self._fixed}
         self._decorators = frozenset(d for preset in presets for d in preset.decorators)
         self._contexts = frozenset(c for preset in presets for c in preset.contexts)
         self._host_names = tuple(n for preset in presets for n in preset.host_names)
@@ -47,6 +46,9 @@ class Surroundings:
         """Forget which code runs eagerly: from here on all of it is looked at."""
         self._everything = True
         self._is_eager.clear()
+        # What a preset says of captured code does not hold for the rest.
+        self._guards = {**tables.GUARDS}
+        self._fixed = {}
 
     def is_eager(self, function: Function) -> bool:
         """Return whether a function never runs under capture."""
@@ -78,6 +80,10 @@ class Surroundings:
         if found is None and "." in name:
             found = self._guards.get(name.rpartition(".")[2])
         return found
+
+    def fixed_attribute(self, name: str) -> bool | None:
+        """Return the value of an attribute or global that a preset knows, by its name."""
+        return self._fixed.get(name)
 
     def is_escape_context(self, name: str) -> bool:
         """Return whether a context manager keeps its body out of the capture."""

@@ -218,7 +218,7 @@ def _factory(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
         rank = _literal_rank(args[0]) if args else -1
     elif args:
         rank = _size_rank(args, takes_value=name == "full")
-    return Value(kind, dtype, rank, pinned=_is_true(keywords.get("pin_memory")))
+    return Value(kind, dtype, rank, pinned=_may_be_true(keywords.get("pin_memory")))
 
 
 def _like(args: Sequence[Value], keywords: Keywords) -> Value:
@@ -267,8 +267,8 @@ def _size_rank(args: Sequence[Value], *, takes_value: bool) -> int:
     return len(args) if is_number else -1
 
 
-def _is_true(value: Value | None) -> bool:
-    return value is not None and value.constant == (True,)
+def _may_be_true(value: Value | None) -> bool:
+    return value is not None and value.constant not in ((False,), (None,))
 
 
 def _shape(rank: int) -> Value:
