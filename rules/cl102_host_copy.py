@@ -21,7 +21,9 @@ region and copy it after `graph.replay()`; to overlap the copy, give it a pinned
 event and wait for that event before reading.
 
 `.cpu()` and `.to("cpu")` are also reported where nothing is known of what they are called on;
-`.numpy()` without `force=True` only of a known device tensor, since it accepts no other.
+`.numpy()` without `force=True` only of a known device tensor, since it works on no other than host
+tensors. A target that is a name, as in `.to(device)`, is not taken for the CPU, and a blocking copy
+into pinned memory is taken for the staging of host data.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ class HostCopy(Rule):
         elif method == "numpy":
             if value.is_device_tensor or self._is_true(node, "force"):
                 self._refuse(node, ".numpy()")
-        elif self._goes_to_host(node, value):
+        elif self._goes_to_host(node):
             self._judge_to(node)
 
     def _judge_to(self, node: cst.Call) -> None:
@@ -93,19 +95,17 @@ class HostCopy(Rule):
             return
         if not _is_sure(self.value(source)):
             return
-        if target.pinned and self._is_true(node, "non_blocking"):
-            self._stale(node, ".copy_(tensor, non_blocking=True)")
-        else:
+        if not target.pinned:
             self._refuse(node, ".copy_(tensor)")
+        elif self._is_true(node, "non_blocking"):
+            self._stale(node, ".copy_(tensor, non_blocking=True)")
 
-    def _goes_to_host(self, node: cst.Call, receiver: Value) -> bool:
+    def _goes_to_host(self, node: cst.Call) -> bool:
         target = argument(node, "device", 0)
-        if target is None:
+        # A name may hold "cpu" by default and something else in earnest.
+        if not isinstance(target, cst.SimpleString | cst.Call):
             return False
-        value = self.value(target)
-        if value.kind is Kind.HOST_TENSOR:
-            return receiver.is_device_tensor
-        return _is_cpu(value)
+        return _is_cpu(self.value(target))
 
     def _is_true(self, node: cst.Call, keyword: str) -> bool:
         given = argument(node, keyword)

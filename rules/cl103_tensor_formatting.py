@@ -46,7 +46,8 @@ _FUNCTIONS = frozenset(
 class TensorFormatting(Rule):
     about = About(code="CL103", name="tensor-formatting", effects=(Effect.REFUSES,), since="0.1")
     triggers = Triggers(
-        names=names(["print(tensor) str(tensor) repr(tensor) format(tensor) warn(tensor)"]), traits=frozenset({Trait.TENSOR_FORMAT})
+        names=names(["print(tensor) str(tensor) repr(tensor) format(tensor) warn(tensor)"]),
+        traits=frozenset({Trait.TENSOR_FORMAT}),
     )
 
     def __init__(self, subject: Subject) -> None:

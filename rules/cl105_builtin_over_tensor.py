@@ -33,7 +33,9 @@ _COMPARING_ARGUMENTS = ("builtins.max", "builtins.min")
 class BuiltinOverTensor(Rule):
     about = About(code="CL105", name="builtin-over-tensor", effects=(Effect.REFUSES,), since="0.1")
     triggers = Triggers(
-        names=names(f"{word}(tensor)" for word in _WORDS), traits=frozenset({Trait.TENSOR_MEMBERSHIP}))
+        names=names(f"{word}(tensor)" for word in _WORDS),
+        traits=frozenset({Trait.TENSOR_MEMBERSHIP}),
+    )
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)

@@ -50,7 +50,9 @@ _METHODS = names(["to cuda copy_"])
 class UnpinnedCopy(Rule):
     about = About(code="CL202", name="unpinned-copy", effects=(Effect.REFUSES,), since="0.1")
     triggers = Triggers(
-        names=names(f"{word}(host)" for word in (*_METHODS, "tensor", "as_tensor", "asarray", "where"))
+        names=names(
+            f"{word}(host)" for word in (*_METHODS, "tensor", "as_tensor", "asarray", "where")
+        )
     )
 
     def visit_Call(self, node: cst.Call) -> None:

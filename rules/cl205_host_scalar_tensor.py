@@ -71,4 +71,4 @@ class HostScalarTensor(Rule):
 
     def _is_changing_number(self, operand: cst.BaseExpression) -> bool:
         value = self.value(operand)
-        return value.kind is Kind.HOST_TENSOR and value.varies and value.rank <= 0
+        return value.kind is Kind.HOST_TENSOR and value.varies and value.rank == 0
