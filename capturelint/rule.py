@@ -10,6 +10,7 @@ from typing import ClassVar
 import libcst as cst
 from libcst.metadata import CodeRange
 
+from capturelint.condition import asked_tensor, only_raises, parts_of_test
 from capturelint.finding import Effect, Span
 from capturelint.kind import UNKNOWN, Kind, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
@@ -28,10 +29,13 @@ __all__ = [
     "Triggers",
     "Value",
     "argument",
+    "asked_tensor",
     "has_star_arguments",
     "method_call",
     "names",
+    "only_raises",
     "operations_of",
+    "parts_of_test",
     "span_of",
 ]
 
@@ -154,7 +158,9 @@ def method_call(node: cst.Call) -> tuple[cst.BaseExpression, str] | None:
     return None
 
 
-def argument(node: cst.Call, keyword: str, position: int | None = None) -> cst.BaseExpression | None:
+def argument(
+    node: cst.Call, keyword: str, position: int | None = None
+) -> cst.BaseExpression | None:
     """Return the argument given by `keyword` or at `position` (from 0), or None.
 
     None also when a `*args` before it hides the position.

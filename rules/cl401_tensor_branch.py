@@ -28,16 +28,19 @@ A name is not reported alone where it may hold None or a number instead of a ten
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from capturelint.rule import About, Effect, Rule, Subject, Trait, Triggers, method_call, names
-
-# Comparisons that give a plain bool whatever they compare.
-_PLAIN_COMPARISONS = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
-# Methods whose result is a tensor if the receiver is one.
-_TESTS = names(["all any sum max min isnan isinf isfinite eq ne gt ge lt le count_nonzero"])
+from capturelint.rule import (
+    About,
+    Effect,
+    Rule,
+    Subject,
+    Trait,
+    Triggers,
+    asked_tensor,
+    only_raises,
+    parts_of_test,
+)
 
 
 class TensorBranch(Rule):
@@ -49,7 +52,7 @@ class TensorBranch(Rule):
         self._judged: set[cst.CSTNode] = set()
 
     def visit_If(self, node: cst.If) -> None:
-        if _only_raises(node):
+        if only_raises(node):
             self._leave_to_another_rule(node.test)
         else:
             self._judge(node.test, "if")
@@ -88,23 +91,16 @@ class TensorBranch(Rule):
     def _judge(self, test: cst.BaseExpression, word: str, *, is_kept: bool = False) -> None:
         if test in self._judged:
             return
-        self._judged.update(_parts(test))
-        found = _tested_tensor(self, test, is_kept=is_kept)
+        self._judged.update(parts_of_test(test))
+        found = asked_tensor(self.value, test, is_kept=is_kept)
         if found is not None:
             self._say(found, word)
 
     def _leave_to_another_rule(self, test: cst.BaseExpression) -> None:
-        self._judged.update(_parts(test))
+        self._judged.update(parts_of_test(test))
 
     def _say(self, node: cst.BaseExpression, word: str) -> None:
         self.report(node, f"`{word}` reads a tensor's value on the host, which capture refuses")
-
-
-def _only_raises(node: cst.If) -> bool:
-    last = node.body.body[-1] if node.body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, cst.Raise) and node.orelse is None
 
 
 def _compares(case: cst.MatchCase) -> bool:
@@ -116,71 +112,3 @@ def _compares(case: cst.MatchCase) -> bool:
     if isinstance(pattern, cst.MatchOr):
         options = [element.pattern for element in pattern.patterns]
     return any(isinstance(option, cst.MatchValue) for option in options)
-
-
-def _parts(test: cst.BaseExpression) -> Iterator[cst.CSTNode]:
-    """Yield `test` and the operands of its `and`, `or`, `not` and `:=`: judged along with it."""
-    yield test
-    if isinstance(test, cst.BooleanOperation):
-        yield from _parts(test.left)
-        yield from _parts(test.right)
-    elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        yield from _parts(test.expression)
-    elif isinstance(test, cst.NamedExpr):
-        yield from _parts(test.value)
-
-
-def _tested_tensor(
-    rule: Rule, test: cst.BaseExpression, *, is_kept: bool = False
-) -> cst.BaseExpression | None:
-    """Return the first operand of `test` that is a device tensor and whose truth Python asks.
-
-    `is_kept` where the value of the whole is kept rather than tested, as in `y = a and b`.
-    """
-    for operand in _asked(test, is_kept=is_kept):
-        if _is_tensor_test(rule, operand):
-            return operand
-    return None
-
-
-def _asked(test: cst.BaseExpression, *, is_kept: bool) -> Iterator[cst.BaseExpression]:
-    if isinstance(test, cst.BooleanOperation):
-        yield from _asked(test.left, is_kept=False)
-        yield from _asked(test.right, is_kept=is_kept)
-    elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        yield from _asked(test.expression, is_kept=False)
-    elif isinstance(test, cst.NamedExpr):
-        yield from _asked(test.value, is_kept=is_kept)
-    elif not is_kept or (isinstance(test, cst.Comparison) and len(test.comparisons) > 1):
-        yield test
-
-
-def _is_tensor_test(rule: Rule, operand: cst.BaseExpression) -> bool:
-    if isinstance(operand, cst.Comparison):
-        return _compares_tensors(rule, operand)
-    value = rule.value(operand)
-    if value.weak or value.optional:
-        # Such a name may hold a number or None; the result of an operation on tensors cannot.
-        return value.is_device_tensor and _is_tensor_operation(rule, operand)
-    return value.is_device_tensor
-
-
-def _compares_tensors(rule: Rule, node: cst.Comparison) -> bool:
-    if any(isinstance(link.operator, _PLAIN_COMPARISONS) for link in node.comparisons):
-        return False
-    sides = [rule.value(node.left), *(rule.value(link.comparator) for link in node.comparisons)]
-    if any(isinstance(constant, str | None) for side in sides for constant in side.constant):
-        return False
-    is_chain = len(node.comparisons) > 1
-    return rule.value(node).is_device_tensor or (
-        is_chain and any(side.is_device_tensor for side in sides)
-    )
-
-
-def _is_tensor_operation(rule: Rule, operand: cst.BaseExpression) -> bool:
-    if not isinstance(operand, cst.Call):
-        return False
-    called = method_call(operand)
-    if called is not None and called[1] in _TESTS:
-        return True
-    return rule.full_name(operand.func).startswith("torch.")

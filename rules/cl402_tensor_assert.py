@@ -26,8 +26,6 @@ Asserts about shapes, dtypes and devices read no value and stay silent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from capturelint.rule import (
@@ -37,8 +35,10 @@ from capturelint.rule import (
     Trait,
     Triggers,
     argument,
+    asked_tensor,
     method_call,
     names,
+    only_raises,
     operations_of,
 )
 
@@ -55,11 +55,6 @@ _PAIRS = ("torch.equal", "torch.allclose", "torch.testing.assert_close")
 # Those that take numbers and lists as well as tensors.
 _ANYTHING = ("torch._assert", "torch.testing.assert_close")
 
-# Comparisons that give a plain bool whatever they compare.
-_PLAIN_COMPARISONS = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
-# Methods whose result is a tensor if the receiver is one.
-_TESTS = names(["all any sum max min isnan isinf isfinite eq ne gt ge lt le count_nonzero"])
-
 
 class TensorAssert(Rule):
     about = About(code="CL402", name="tensor-assert", effects=(Effect.REFUSES,), since="0.1")
@@ -72,7 +67,7 @@ class TensorAssert(Rule):
         self._judge(node.test, "assert")
 
     def visit_If(self, node: cst.If) -> None:
-        if _only_raises(node):
+        if only_raises(node):
             self._judge(node.test, "if ...: raise")
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -85,7 +80,7 @@ class TensorAssert(Rule):
             self._judge_method(node)
 
     def _judge(self, test: cst.BaseExpression, word: str) -> None:
-        found = _tested_tensor(self, test)
+        found = asked_tensor(self.value, test)
         if found is not None:
             self._say(found, word)
 
@@ -93,7 +88,7 @@ class TensorAssert(Rule):
         count = 2 if name in _PAIRS else 1
         judged = [arg.value for arg in node.args[:count]]
         if name in _ANYTHING:
-            is_tensor = any(_tested_tensor(self, value) is not None for value in judged)
+            is_tensor = any(asked_tensor(self.value, value) is not None for value in judged)
         else:
             # The others take tensors alone, so that an argument not known still is one.
             is_tensor = not any(self.value(value).is_host for value in judged)
@@ -115,66 +110,3 @@ class TensorAssert(Rule):
 
     def _say(self, node: cst.BaseExpression, word: str) -> None:
         self.report(node, f"`{word}` checks a tensor's value on the host, which capture refuses")
-
-
-def _only_raises(node: cst.If) -> bool:
-    last = node.body.body[-1] if node.body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, cst.Raise) and node.orelse is None
-
-
-def _tested_tensor(
-    rule: Rule, test: cst.BaseExpression, *, is_kept: bool = False
-) -> cst.BaseExpression | None:
-    """Return the first operand of `test` that is a device tensor and whose truth Python asks.
-
-    `is_kept` where the value of the whole is kept rather than tested, as in `y = a and b`.
-    """
-    for operand in _asked(test, is_kept=is_kept):
-        if _is_tensor_test(rule, operand):
-            return operand
-    return None
-
-
-def _asked(test: cst.BaseExpression, *, is_kept: bool) -> Iterator[cst.BaseExpression]:
-    if isinstance(test, cst.BooleanOperation):
-        yield from _asked(test.left, is_kept=False)
-        yield from _asked(test.right, is_kept=is_kept)
-    elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        yield from _asked(test.expression, is_kept=False)
-    elif isinstance(test, cst.NamedExpr):
-        yield from _asked(test.value, is_kept=is_kept)
-    elif not is_kept or (isinstance(test, cst.Comparison) and len(test.comparisons) > 1):
-        yield test
-
-
-def _is_tensor_test(rule: Rule, operand: cst.BaseExpression) -> bool:
-    if isinstance(operand, cst.Comparison):
-        return _compares_tensors(rule, operand)
-    value = rule.value(operand)
-    if value.weak or value.optional:
-        # Such a name may hold a number or None; the result of an operation on tensors cannot.
-        return value.is_device_tensor and _is_tensor_operation(rule, operand)
-    return value.is_device_tensor
-
-
-def _compares_tensors(rule: Rule, node: cst.Comparison) -> bool:
-    if any(isinstance(link.operator, _PLAIN_COMPARISONS) for link in node.comparisons):
-        return False
-    sides = [rule.value(node.left), *(rule.value(link.comparator) for link in node.comparisons)]
-    if any(isinstance(constant, str | None) for side in sides for constant in side.constant):
-        return False
-    is_chain = len(node.comparisons) > 1
-    return rule.value(node).is_device_tensor or (
-        is_chain and any(side.is_device_tensor for side in sides)
-    )
-
-
-def _is_tensor_operation(rule: Rule, operand: cst.BaseExpression) -> bool:
-    if not isinstance(operand, cst.Call):
-        return False
-    called = method_call(operand)
-    if called is not None and called[1] in _TESTS:
-        return True
-    return rule.full_name(operand.func).startswith("torch.")

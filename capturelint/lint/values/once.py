@@ -20,9 +20,7 @@ def is_first_call_only(node: ast.If) -> bool:
     wanted = set(_said_missing(node.test))
     if wanted and any(name in wanted for name in _filled(node.body)):
         return True
-    return _is_missing_local(node.test) and any(
-        name for name in _filled_items(node.body) if _is_lasting(name)
-    )
+    return _is_local_test(node.test, ast.Is) and any(map(_is_lasting, _filled_items(node.body)))
 
 
 def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
@@ -30,7 +28,9 @@ def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
     if not node.body or not isinstance(node.body[-1], ast.Return) or node.orelse:
         return False
     wanted = set(_said_present(node.test))
-    return bool(wanted) and any(name in wanted for name in _filled(rest))
+    if wanted and any(name in wanted for name in _filled(rest)):
+        return True
+    return _is_local_test(node.test, ast.IsNot) and any(map(_is_lasting, _filled_items(rest)))
 
 
 def _said_missing(test: ast.expr) -> Iterator[str]:
@@ -84,11 +84,11 @@ def _is_lasting(name: str) -> bool:
     return not any(word in owner.lower() for word in _PER_STEP)
 
 
-def _is_missing_local(test: ast.expr) -> bool:
-    """Return whether a test is `name is None`: what a cache was asked for is not in it."""
+def _is_local_test(test: ast.expr, operator: type[ast.cmpop]) -> bool:
+    """Return whether a test is `name is None`, or `is not`: of what a cache was asked for."""
     return (
         isinstance(test, ast.Compare)
-        and isinstance(test.ops[0], ast.Is)
+        and isinstance(test.ops[0], operator)
         and isinstance(test.left, ast.Name)
         and isinstance(test.comparators[0], ast.Constant)
     )

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from capturelint.lint.values.surroundings import Surroundings
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
-_CONTAINER_ATTRIBUTES = frozenset(
-    "items keys values get append pop update extend hidden_states last_hidden_state sample logits".split()
-)
 _PROOFS = tables.PROVING_METHODS | {"shape", "size", "is_cuda", "requires_grad", "view", "dim", "any", "all"}
 
 
@@ -160,7 +157,7 @@ def is_plain_first(node: Node, name: str) -> bool:
 
 def _is_container_use(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Attribute):
-        return _is_name(node.value, name) and node.attr in _CONTAINER_ATTRIBUTES
+        return _is_name(node.value, name) and node.attr not in tables.TENSOR_MEMBERS
     if isinstance(node, ast.Subscript):
         is_text = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
         return _is_name(node.value, name) and (is_text or isinstance(node.slice, ast.Constant))

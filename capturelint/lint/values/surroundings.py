@@ -18,6 +18,12 @@ _HOST_NAME = re.compile(tables.HOST_NAME)
 # A function that remembers its results runs once, in the warm-up.
 _ONCE = frozenset("lru_cache cache cached_property cached".split())
 _ESCAPES = frozenset({"torch.compiler.disable", "torch._dynamo.disable"})
+# Bodies in a language for kernels are not Python that runs on the host.
+_KERNELS = frozenset(
+    "triton.jit triton.autotune triton.heuristics tl.jit gluon.jit cute.jit cute.kernel T.prim_func "
+    "tilelang.jit helion.kernel cuda.jit numba.jit numba.njit warp.kernel wp.kernel cutlass.jit "
+    "flyc.jit flyc.kernel flydsl.jit flydsl.kernel tl.prim_func pl.kernel prim_func njit".split()
+)
 
 
 class Surroundings:
@@ -70,6 +76,8 @@ class Surroundings:
 
     def _is_escape(self, decorator: str) -> bool:
         last = decorator.rpartition(".")[2]
+        if decorator in _KERNELS or ".".join(decorator.split(".")[-2:]) in _KERNELS:
+            return True
         if last in _ONCE or decorator in self._decorators or last in self._decorators:
             return True
         return decorator in _ESCAPES or decorator.endswith(("compiler.disable", "dynamo.disable"))

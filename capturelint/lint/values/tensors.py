@@ -70,6 +70,11 @@ def attribute(receiver: Value, name: str) -> Value:
 
 def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords) -> Value:
     """Return `receiver.name(...)` of a tensor receiver."""
+    if receiver.weak:
+        if name not in tables.TENSOR_MEMBERS:
+            return UNKNOWN
+        found = method(receiver._replace(weak=False), name, args, keywords)
+        return found._replace(weak=True) if found.is_tensor else found
     if name in tables.SHAPE_METHODS:
         has_no_argument = not args and not keywords
         return SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)

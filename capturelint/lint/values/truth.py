@@ -100,7 +100,8 @@ def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]
         return narrowed(frame, node.operand, outcome=not outcome)
     if isinstance(node, ast.BoolOp):
         if isinstance(node.op, ast.And) is not outcome:
-            return frame.env
+            only = _only_open(frame, node)
+            return frame.env if only is None else narrowed(frame, only, outcome=outcome)
         before = frame.env
         for operand in node.values:
             frame.env = narrowed(frame, operand, outcome=outcome)
@@ -115,6 +116,17 @@ def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]
     if isinstance(node, ast.NamedExpr) and outcome:
         return _with(frame, node.target, lambda value: value._replace(optional=False))
     return frame.env
+
+
+def _only_open(frame: Frame, node: ast.BoolOp) -> ast.expr | None:
+    """Return the one operand that decides `a and b` (or `a or b`), the others being certain."""
+    neutral = isinstance(node.op, ast.And)
+    unsure = []
+    for operand in node.values:
+        value = frame.values.get(_key(operand)) if frame.live else None
+        if value is None or truth_of(value) is not neutral:
+            unsure.append(operand)
+    return unsure[0] if len(unsure) == 1 else None
 
 
 def _test_chain(frame: Frame, node: ast.BoolOp) -> bool | None:
