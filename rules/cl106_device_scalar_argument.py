@@ -152,9 +152,14 @@ def _numbers_of(method: str) -> tuple[tuple[str, int | None], ...]:
 
 
 def _indices(target: cst.Subscript) -> Iterator[cst.BaseExpression]:
+    """Yield the indices of a subscript that are no slices, those of a tuple one by one."""
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
-            yield element.slice.value
+            index = element.slice.value
+            if isinstance(index, cst.Tuple):
+                yield from (part.value for part in index.elements)
+            else:
+                yield index
 
 
 def _is_sure(value: Value) -> bool:

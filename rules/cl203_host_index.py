@@ -61,7 +61,7 @@ class HostIndex(Rule):
             return
         if any(_is_positions(value) for value in values):
             self._say(target, "x[idx] = number")
-        elif len(indices) == len(target.slice) and all(map(self._is_integer, indices)):
+        elif len(indices) >= len(target.slice) and all(map(self._is_integer, indices)):
             rank = self.value(target.value).rank
             if rank == len(indices) or (rank < 0 and len(indices) > 1):
                 self._say(target, "x[i, j] = number")
@@ -100,9 +100,14 @@ class HostIndex(Rule):
 
 
 def _indices(node: cst.Subscript) -> Iterator[cst.BaseExpression]:
+    """Yield the indices of a subscript that are no slices, those of a tuple one by one."""
     for element in node.slice:
         if isinstance(element.slice, cst.Index):
-            yield element.slice.value
+            index = element.slice.value
+            if isinstance(index, cst.Tuple):
+                yield from (part.value for part in index.elements)
+            else:
+                yield index
 
 
 def _is_positions(value: Value) -> bool:
