@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 
@@ -17,14 +17,17 @@ class Kind(Enum):
     UNKNOWN = "unknown"
 
 
-class Role(Enum):
-    """How a project symbol is held: the class itself, an instance of it, a function, a bound method."""
+class Role(IntEnum):
+    """How a project symbol is held: the class itself, an instance of it, a function, a bound method.
 
-    CLASS = "class"
-    INSTANCE = "instance"
-    FUNCTION = "function"
-    METHOD = "method"
-    PACKAGE = "package"
+    Integers, since references are hashed by the million.
+    """
+
+    CLASS = 1
+    INSTANCE = 2
+    FUNCTION = 3
+    METHOD = 4
+    PACKAGE = 5
 
 
 class Ref(NamedTuple):

@@ -12,7 +12,7 @@ from capturelint.config import Config
 from capturelint.finding import Finding, Step
 from capturelint.lint import subjects, suppress
 from capturelint.lint.files import as_finding, discover
-from capturelint.lint.linked import Linked, link, shown_path
+from capturelint.lint.linked import Linked, link, shown_path, without_collection
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.values.analysis import FunctionState
 from capturelint.rule import Report, Rule, Trait
@@ -146,10 +146,11 @@ def _linked(
     stdin: tuple[Path, str] | None,
     progress: Progress | None,
 ) -> Linked:
-    if stdin is not None:
-        return link([stdin[0]], [], config, wanted, stdin=stdin, progress=progress)
-    found, problems = discover(paths, exclude=config.exclude, root=config.root)
-    return link(found, problems, config, wanted, stdin=None, progress=progress)
+    with without_collection():
+        if stdin is not None:
+            return link([stdin[0]], [], config, wanted, stdin=stdin, progress=progress)
+        found, problems = discover(paths, exclude=config.exclude, root=config.root)
+        return link(found, problems, config, wanted, stdin=None, progress=progress)
 
 
 def _findings_of(

@@ -78,6 +78,7 @@ class Project:
         self._orders: dict[int, tuple[int, ...]] = {}
         self._bases: dict[int, tuple[tuple[int, ...], tuple[str, ...]]] = {}
         self._subclasses: dict[int, list[int]] | None = None
+        self._families: dict[int, tuple[int, ...]] = {}
         self._missing: set[str] = set()
         self._folders: set[str] = set()
         self._is_module: dict[int, bool] = {}
@@ -181,17 +182,20 @@ class Project:
             self._is_module[index] = found
         return found
 
-    def subclasses(self, index: int) -> Iterator[int]:
-        """Yield every class below a class, not the class itself."""
+    def subclasses(self, index: int) -> tuple[int, ...]:
+        """Return every class below a class, not the class itself."""
         below = self._below()
-        seen = {index}
-        stack = [*below.get(index, ())]
-        while stack:
-            current = stack.pop()
-            if current not in seen:
-                seen.add(current)
-                yield current
-                stack.extend(below.get(current, ()))
+        found = self._families.get(index)
+        if found is None:
+            seen: dict[int, None] = {}
+            stack = [*below.get(index, ())]
+            while stack:
+                current = stack.pop()
+                if current not in seen and current != index:
+                    seen[current] = None
+                    stack.extend(below.get(current, ()))
+            found = self._families[index] = tuple(seen)
+        return found
 
     def method(self, index: int, name: str) -> int:
         """Return the function that `name` is on an instance of a class, or -1."""
@@ -201,12 +205,10 @@ class Project:
                 return found
         return -1
 
-    def overrides(self, index: int, name: str) -> Iterator[int]:
-        """Yield the functions that subclasses of a class put in place of method `name`."""
-        for below in self.subclasses(index):
-            found = self.classes[below].methods.get(name)
-            if found is not None:
-                yield found
+    def overrides(self, index: int, name: str) -> list[int]:
+        """Return the functions that subclasses of a class put in place of method `name`."""
+        methods = (self.classes[below].methods.get(name) for below in self.subclasses(index))
+        return [method for method in methods if method is not None]
 
     def link_all(self, modules: Iterable[str]) -> None:
         """Resolve the bases of every class, so that modules they need are loaded."""
@@ -222,6 +224,7 @@ class Project:
                 for base in self.bases(one.index)[0]:
                     below.setdefault(base, []).append(one.index)
             self._subclasses = below
+            self._families.clear()
         return self._subclasses
 
     def _resolve(self, module: str, name: str, depth: int) -> Symbol:

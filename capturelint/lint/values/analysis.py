@@ -14,7 +14,7 @@ from capturelint.lint.values.calls import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame, RawSpan
 from capturelint.lint.values.join import join, join_all, join_passed
-from capturelint.lint.values.parameters import bound, entry_values, parameter_names
+from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
@@ -64,8 +64,9 @@ class Analysis:
         self._wanted = wanted
         self._depth = 0
         self._queue: dict[int, None] = {}
+        self._roots: list[int] = []
         self._setups: dict[tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]] = {}
-        self._signatures: dict[int, Node | None] = {}
+        self._signatures: dict[int, Signature | None] = {}
         self._declared: dict[int, Value] = {}
         self._constants: dict[tuple[str, str], Value] = {}
         self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
@@ -80,10 +81,16 @@ class Analysis:
             self._run_site(index)
         for index in roots:
             self.add_root(index)
+        # A file defines what calls after what is called: from its end, most functions are
+        # evaluated once, with what their callers pass.
+        while self._roots:
+            self._evaluate_new(self._roots.pop())
         while self._queue:
             index = next(iter(self._queue))
             del self._queue[index]
             self._evaluate(self.states[index])
+            while self._roots:
+                self._evaluate_new(self._roots.pop())
 
     def add_root(self, index: int) -> None:
         """Make a function a root and evaluate it, unless it never runs under capture."""
@@ -93,7 +100,11 @@ class Analysis:
         if not state.is_root:
             state.is_root = True
             state.chain = None
-            self._queue[index] = None
+            self._roots.append(index)
+
+    def _evaluate_new(self, index: int) -> None:
+        if not self.states[index].rounds:
+            self._evaluate(self.states[index])
 
     def add_graphed(self, values: Sequence[Value], node: ast.AST, frame: Frame) -> None:
         """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
@@ -147,10 +158,7 @@ class Analysis:
             return
         given = bound(signature, arguments, skip_first=self._skips_first(function, ref))
         changed = False
-        for name in parameter_names(signature):
-            value = given.get(name)
-            if value is None:
-                continue
+        for name, value in given.items():
             known = state.params.get(name)
             new = value if known is None else join_passed(known, value)
             if new != known:
@@ -184,16 +192,17 @@ class Analysis:
             self._declared[function.index] = found
         return found
 
-    def _signature(self, function: Function) -> Node | None:
-        """Return a function's tree without its body, which is all that a call needs."""
+    def _signature(self, function: Function) -> Signature | None:
         if function.index not in self._signatures:
             node = self._body_of(function)
-            if node is not None:
-                node = ast.FunctionDef(
-                    node.name, node.args, [], [], node.returns, None, lineno=node.lineno
-                )
-            self._signatures[function.index] = node
+            self._signatures[function.index] = None if node is None else signature_of(node)
         return self._signatures[function.index]
+
+    def _known_signature(self, function: Function, node: Node) -> Signature:
+        known = self._signatures.get(function.index)
+        if known is None:
+            known = self._signatures[function.index] = signature_of(node)
+        return known
 
     def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
         home, env, node = self._lambdas[-index - 1]
@@ -226,9 +235,15 @@ class Analysis:
         state.rounds += 1
         self._depth += 1
         frame = self._frame(function, node, captured=not state.is_site)
-        given = state.params
         frame.env.update(
-            entry_values(self.surroundings, function, node, given, is_root=state.is_root)
+            entry_values(
+                self.surroundings,
+                function,
+                node,
+                state.params,
+                is_root=state.is_root,
+                signature=self._known_signature(function, node),
+            )
         )
         self._bind_self(frame, function, node)
         try:
@@ -328,7 +343,13 @@ class Analysis:
         self._setups[key] = (UNKNOWN, {})
         frame = self._frame(function, node, captured=False)
         frame.env.update(entry_values(
-                self.surroundings, function, node, given, is_root=False, is_setup=True
+                self.surroundings,
+                function,
+                node,
+                given,
+                is_root=False,
+                is_setup=True,
+                signature=self._known_signature(function, node),
             ))
         self._bind_self(frame, function, node)
         self._depth += 1

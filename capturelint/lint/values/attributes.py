@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
-from capturelint.lint.project import Class, Function
+from capturelint.lint.project import Function
 from capturelint.lint.values import hints, tables
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join, join_all
@@ -24,11 +24,15 @@ class Attributes:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._values: dict[tuple[int, str], Value | None] = {}
+        self._found: dict[tuple[Ref, str], list[int]] = {}
+        self._storing: dict[int, dict[str, list[Function]]] = {}
 
     def lookup(self, frame: Frame, ref: Ref, name: str) -> Value | None:
         """Return `name` of an instance (or class); a property is called. None if nothing is known."""
         project = self._analysis.project
-        methods = self._methods(ref, name)
+        methods = self._found.get((ref, name))
+        if methods is None:
+            methods = self._found[ref, name] = self._methods(ref, name)
         if not methods:
             return self._stored(ref.index, name)
         first = project.functions[methods[0]]
@@ -91,7 +95,7 @@ class Attributes:
             declared = self._declared(order, name)
             found = declared if declared is not None else found
         if found is None or (found.is_none and not found.refs):
-            below = self._from_stores(tuple(project.subclasses(index))[:24], name)
+            below = self._from_stores(project.subclasses(index)[:24], name)
             found = below if below is not None else found
         if found is None and name != "*" and name[-1:].isdigit():
             found = self._from_stores(order, "*")
@@ -118,9 +122,7 @@ class Attributes:
         analysis = self._analysis
         found: Value | None = None
         for index in order:
-            for function in self._functions_of(analysis.project.classes[index]):
-                if name not in function.facts.stores:
-                    continue
+            for function in self._storers(index).get(name, ()):
                 if constructing is not None:
                     if (function.facts.name in _CONSTRUCTORS) is not constructing:
                         continue
@@ -129,12 +131,19 @@ class Attributes:
                     found = stored if found is None else join(found, stored)
         return found
 
-    def _functions_of(self, one: Class) -> list[Function]:
-        functions = self._analysis.project.functions
-        start = self._analysis.project.first_function[one.file.module]
-        count = len(one.file.functions)
-        owner = one.index
-        return [f for f in functions[start : start + count] if self._owner(f) == owner]
+    def _storers(self, index: int) -> dict[str, list[Function]]:
+        """Return, by attribute, the functions of a class that set it."""
+        found = self._storing.get(index)
+        if found is None:
+            found = self._storing[index] = {}
+            one = self._analysis.project.classes[index]
+            functions = self._analysis.project.functions
+            start = self._analysis.project.first_function[one.file.module]
+            for function in functions[start : start + len(one.file.functions)]:
+                if function.facts.stores and self._owner(function) == index:
+                    for name in function.facts.stores:
+                        found.setdefault(name, []).append(function)
+        return found
 
     def _owner(self, function: Function) -> int:
         functions = self._analysis.project.functions

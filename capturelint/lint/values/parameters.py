@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
@@ -19,23 +20,43 @@ Node = ast.FunctionDef | ast.AsyncFunctionDef
 _PROOFS = tables.PROVING_METHODS | {"shape", "size", "is_cuda", "requires_grad", "view", "dim", "any", "all"}
 
 
-def parameter_names(node: Node) -> list[str]:
-    """Return the names of all parameters but `*args` and `**kwargs`."""
+@dataclass(slots=True)
+class Signature:
+    """What a call needs of a function, kept when its tree is dropped.
+
+    `defaults` are the values of parameters that have one; `used` are the names that the body uses
+    as only tensors can be used, None until somebody asks.
+    """
+
+    positional: tuple[str, ...]
+    names: frozenset[str]
+    defaults: dict[str, Value]
+    returns: ast.expr | None
+    used: frozenset[str] | None = None
+
+
+def signature_of(node: Node) -> Signature:
+    """Return the signature of a function."""
     args = node.args
-    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    positional = tuple(a.arg for a in (*args.posonlyargs, *args.args))
+    return Signature(
+        positional,
+        frozenset((*positional, *(a.arg for a in args.kwonlyargs))),
+        {name: default_value(default) for name, default in defaults(node).items()},
+        node.returns,
+    )
 
 
-def bound(node: Node, arguments: Arguments, *, skip_first: bool) -> dict[str, Value]:
+def bound(signature: Signature, arguments: Arguments, *, skip_first: bool) -> dict[str, Value]:
     """Return the parameters that a call sets; one left to its default has the default's value."""
-    args = node.args
-    positional = [a.arg for a in (*args.posonlyargs, *args.args)][1 if skip_first else 0 :]
+    positional = signature.positional[1:] if skip_first else signature.positional
     given = dict(zip(positional, arguments.positional, strict=False))
-    names = set(parameter_names(node))
-    given.update({name: value for name, value in arguments.keywords if name in names})
+    for name, value in arguments.keywords:
+        if name in signature.names:
+            given[name] = value
     if not arguments.is_open:
-        for name, default in defaults(node).items():
-            if name not in given:
-                given[name] = default_value(default)
+        for name, value in signature.defaults.items():
+            given.setdefault(name, value)
     return given
 
 
@@ -71,12 +92,12 @@ def entry_values(
     *,
     is_root: bool,
     is_setup: bool = False,
+    signature: Signature,
 ) -> dict[str, Value]:
     """Return the names in scope when the function starts."""
     values: dict[str, Value] = {}
     by_default = defaults(node)
     args = node.args
-    used: set[str] | None = None
     for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
         said = surroundings.annotation(arg.annotation, function.file.module)
         own = parameter_value(arg.arg, said, by_default.get(arg.arg))
@@ -88,9 +109,9 @@ def entry_values(
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
         if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:
-            if used is None:
-                used = tensor_names(node)
-            if arg.arg in used or (is_root and is_plain_first(node, arg.arg)):
+            if signature.used is None:
+                signature.used = tensor_names(node)
+            if arg.arg in signature.used or (is_root and is_plain_first(node, arg.arg)):
                 value = Value(Kind.DEVICE_TENSOR, weak=True, optional=arg.arg in by_default)
         values[arg.arg] = surroundings.placed(arg.arg, value)
     if args.vararg is not None:
@@ -134,14 +155,14 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     return value._replace(optional=True) if constant is None and value.is_tensor else value
 
 
-def tensor_names(node: Node) -> set[str]:
+def tensor_names(node: Node) -> frozenset[str]:
     """Return names that the function uses as only a tensor can be used."""
     found: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
             if inner.attr in _PROOFS:
                 found.add(inner.value.id)
-    return found
+    return frozenset(found)
 
 
 def is_plain_first(node: Node, name: str) -> bool:
