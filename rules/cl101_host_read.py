@@ -44,9 +44,7 @@ _FUNCTIONS = frozenset(row.op for row in operations_of("CL101") if not row.op.st
 
 class HostRead(Rule):
     about = About(code="CL101", name="host-read", effects=(Effect.REFUSES,), since="0.1")
-    triggers = Triggers(
-        names=_METHODS | names(f"{name.rpartition('.')[2]}(tensor)" for name in _FUNCTIONS)
-    )
+    triggers = Triggers(names=_METHODS | names(f"{name}(tensor)" for name in _FUNCTIONS))
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)

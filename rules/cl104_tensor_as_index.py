@@ -52,14 +52,24 @@ _ON_TENSORS = frozenset(
     for op in _OPS
     if op.startswith("torch.nn.functional.") or f"Tensor.{op.removeprefix('torch.')}" in _OPS
 )
+_FIRST_IS_SIZE = names(
+    ["range arange empty eye full linspace logspace ones rand randint randn randperm zeros"]
+)
 # Keywords of factories and of the others that name no size.
 _NO_SIZES = names(["out dtype device input layout generator fill_value value mode"])
+
+
+def _trigger(name: str) -> str:
+    """Return the trigger of an operation: only of factories may the first argument be the size."""
+    return (
+        f"{name}(tensor)" if name in _FIRST_IS_SIZE or name.startswith("new_") else f"{name}(more)"
+    )
 
 
 class TensorAsIndex(Rule):
     about = About(code="CL104", name="tensor-as-index", effects=(Effect.REFUSES,), since="0.1")
     triggers = Triggers(
-        names=names(f"{name.rpartition('.')[2]}(tensor)" for name in _OPS),
+        names=names(_trigger(name.rpartition(".")[2]) for name in _OPS),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
     )
 

@@ -76,7 +76,8 @@ class DeviceScalarArgument(Rule):
         code="CL106", name="device-scalar-argument", effects=(Effect.REFUSES,), since="0.1"
     )
     triggers = Triggers(
-        names=names(f"{op.rpartition('.')[2]}(tensor)" for op in _OPS),
+        names=names(f"{op}(tensor)" for op in _DISTRIBUTIONS)
+        | names(f"{op.rpartition('.')[2]}(more)" for op in _OPS - _DISTRIBUTIONS),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
     )
 

@@ -52,7 +52,7 @@ _SPECTRAL = (2, -2, "nuc")
 
 class SyncingLinalg(Rule):
     about = About(code="CL801", name="syncing-linalg", effects=(Effect.REFUSES,), since="0.1")
-    triggers = Triggers(names=names(row.op.rpartition(".")[2] for row in _ROWS))
+    triggers = Triggers(names=names(row.op.removeprefix("Tensor.") for row in _ROWS))
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)

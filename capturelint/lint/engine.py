@@ -232,6 +232,8 @@ def _is_ignored_for(finding: Finding, config: Config) -> bool:
     relative = os.path.relpath(absolute, config.root).replace(os.sep, "/")
     return any(
         finding.code.startswith(codes)
-        and (fnmatch.fnmatchcase(relative, pattern) or fnmatch.fnmatchcase(relative, f"*/{pattern}"))
+        and (
+            fnmatch.fnmatchcase(relative, pattern) or fnmatch.fnmatchcase(relative, f"*/{pattern}")
+        )
         for pattern, codes in config.per_file_ignores
     )

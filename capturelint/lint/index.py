@@ -186,7 +186,9 @@ class _Walk:
             if not isinstance(target, ast.Name):
                 continue
             again = target.id in self.assigns
-            self.assigns[target.id] = "" if again or node.value is None else self._source(node.value)
+            self.assigns[target.id] = (
+                "" if again or node.value is None else self._source(node.value)
+            )
 
     def _note_stores(self, node: ast.stmt, draft: _Draft) -> None:
         if isinstance(node, ast.Assign):

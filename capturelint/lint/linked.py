@@ -138,7 +138,9 @@ def link(
     presets = _presets(project, facts, config)
     everything = config.scope is Scope.ALL
     eager = Patterns([*config.eager, *(p for preset in presets for p in preset.eager)], project)
-    configured = Patterns([*config.roots, *(p for preset in presets for p in preset.roots)], project)
+    configured = Patterns(
+        [*config.roots, *(p for preset in presets for p in preset.roots)], project
+    )
     surroundings = Surroundings(project, presets, eager)
     analysis = Analysis(project, surroundings, reader.body_of, wanted)
     if progress is not None:
@@ -193,7 +195,9 @@ def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
             continue
         linked.captured[index] = None
         if state.is_root:
-            linked.roots[index] = roots.get(index, "given to make_graphed_callables or torch.compile")
+            linked.roots[index] = roots.get(
+                index, "given to make_graphed_callables or torch.compile"
+            )
         elif state.is_site:
             linked.roots[index] = "holds `with torch.cuda.graph(...)`"
 

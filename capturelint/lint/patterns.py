@@ -51,7 +51,8 @@ class Patterns:
             wanted = [
                 one.index
                 for one in self._project.classes
-                if one.facts.name == text.rpartition(".")[2] and fnmatch.fnmatchcase(one.full_name, text)
+                if one.facts.name == text.rpartition(".")[2]
+                and fnmatch.fnmatchcase(one.full_name, text)
             ]
             if wanted:
                 family = {*wanted}
@@ -65,5 +66,7 @@ def _compiled(patterns: list[str]) -> re.Pattern[str] | None:
     if not patterns:
         return None
     # `fnmatch.translate` ends in `\Z`; what is inside a matched name is covered too.
-    bodies = [fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns]
+    bodies = [
+        fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns
+    ]
     return re.compile("|".join(rf"(?:{body})(?:\..*)?\Z" for body in bodies))

@@ -113,9 +113,7 @@ class Reader:
         return known
 
 
-def index_one(
-    named: tuple[Path, str, bool], stdin: tuple[Path, str] | None
-) -> FileFacts | Problem:
+def index_one(named: tuple[Path, str, bool], stdin: tuple[Path, str] | None) -> FileFacts | Problem:
     """Return the facts of one file, or what is wrong with it."""
     path, module, is_package = named
     try:

@@ -53,9 +53,7 @@ def reports_of(
     ]
 
 
-def in_file(
-    raw: Mapping[RawSpan, Value], source: SourceFile, shift: int
-) -> dict[Span, Value]:
+def in_file(raw: Mapping[RawSpan, Value], source: SourceFile, shift: int) -> dict[Span, Value]:
     """Return values by span in file coordinates: Python's byte columns become characters."""
     values: dict[Span, Value] = {}
     for (line, column, end_line, end_column), value in raw.items():

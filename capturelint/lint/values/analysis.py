@@ -65,7 +65,9 @@ class Analysis:
         self._depth = 0
         self._queue: dict[int, None] = {}
         self._roots: list[int] = []
-        self._setups: dict[tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]] = {}
+        self._setups: dict[
+            tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]
+        ] = {}
         self._signatures: dict[int, Signature | None] = {}
         self._declared: dict[int, Value] = {}
         self._constants: dict[tuple[str, str], Value] = {}
@@ -308,8 +310,10 @@ class Analysis:
     def is_site(self, frame: Frame) -> bool:
         """Return whether a frame is the evaluation of a capture site's own function."""
         function = frame.function
-        return function is not None and function.index in self.states and (
-            self.states[function.index].is_site
+        return (
+            function is not None
+            and function.index in self.states
+            and (self.states[function.index].is_site)
         )
 
     # -- code that runs before capture
@@ -330,9 +334,7 @@ class Analysis:
         result = self._setup(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
         return declared if result.kind is Kind.UNKNOWN and not result.refs else result
 
-    def _setup(
-        self, function: Function, given: dict[str, Value]
-    ) -> tuple[Value, dict[str, Value]]:
+    def _setup(self, function: Function, given: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
         key = (function.index, tuple(sorted(given.items(), key=lambda item: item[0])))
         found = self._setups.get(key)
         if found is not None:
@@ -342,7 +344,8 @@ class Analysis:
             return UNKNOWN, {}
         self._setups[key] = (UNKNOWN, {})
         frame = self._frame(function, node, captured=False)
-        frame.env.update(entry_values(
+        frame.env.update(
+            entry_values(
                 self.surroundings,
                 function,
                 node,
@@ -350,7 +353,8 @@ class Analysis:
                 is_root=False,
                 is_setup=True,
                 signature=self._known_signature(function, node),
-            ))
+            )
+        )
         self._bind_self(frame, function, node)
         self._depth += 1
         try:

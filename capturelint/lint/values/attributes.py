@@ -43,9 +43,7 @@ class Attributes:
             role = Role.FUNCTION
         elif "classmethod" in first.facts.decorators:
             role = Role.METHOD
-        return Value(
-            Kind.HOST_VALUE, refs=tuple(Ref(role, index, ref.index) for index in methods)
-        )
+        return Value(Kind.HOST_VALUE, refs=tuple(Ref(role, index, ref.index) for index in methods))
 
     def _methods(self, ref: Ref, name: str) -> list[int]:
         """Return the functions `name` may be: the class's own or inherited one, and overrides."""

@@ -12,7 +12,9 @@ from capturelint.lint.values.join import element_of, iterated, join, join_all, m
 from capturelint.lint.values.lookup import attribute_value
 from capturelint.rule import Trait
 
-_COPIES = frozenset("list tuple set frozenset sorted reversed iter islice cycle chain deque".split())
+_COPIES = frozenset(
+    "list tuple set frozenset sorted reversed iter islice cycle chain deque".split()
+)
 _FORMATTERS = frozenset("print str repr format".split())
 _READS = frozenset("int float bool complex".split())
 

@@ -46,7 +46,7 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
         name = function.id if isinstance(function, ast.Name) else ""
     arguments = evaluated_arguments(frame, node)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
-        _note_name(frame, name, receiver, arguments)
+        _note_name(frame, name, target.name, receiver, arguments)
     if frame.captured and name and not (target.name and not target.refs):
         answer = frame.analysis.guard(name)
         if answer is not None:
@@ -171,23 +171,35 @@ def _is_proven(receiver: Value, target: Value, name: str) -> bool:
 
 
 def _note_name(
-    frame: Frame, name: str, receiver: Value | None, arguments: Arguments
+    frame: Frame, name: str, full_name: str, receiver: Value | None, arguments: Arguments
 ) -> None:
-    """Note the name of a call, and of what kind its receiver and arguments are."""
-    frame.names.add(name)
+    """Note the name of a call, and of what kind its receiver and arguments are.
+
+    What the words in brackets ask for is said in `capturelint.rule.Triggers`.
+    """
+    noted = frame.names
+    noted.add(name)
+    is_method = receiver is not None and not full_name
+    if full_name:
+        noted.add(full_name)
+    if is_method and receiver is not None and receiver.is_device_tensor:
+        noted.add(f"{name}(self)")
     given = [*arguments.positional, *(value for _, value in arguments.keywords)]
     if len(given) == 1:
-        frame.names.add(f"{name}(1)")
-    if any(_has_tensor(value) for value in given):
-        frame.names.add(f"{name}(tensor)")
-    if receiver is not None:
-        given.append(receiver)
-    for value in given:
+        noted.add(f"{name}(1)")
+    for position, value in enumerate(given):
+        if _has_tensor(value):
+            noted.add(f"{name}(tensor)")
+            if full_name:
+                noted.add(f"{full_name}(tensor)")
+            if position or is_method:
+                noted.add(f"{name}(more)")
+    for value in (*given, receiver) if receiver is not None else given:
         if value.kind is Kind.HOST_TENSOR:
-            frame.names.add(f"{name}(host)")
+            noted.add(f"{name}(host)")
         elif value.name == "@device" or (value.constant and isinstance(value.constant[0], str)):
             if tensors.place_of(value) is Kind.HOST_TENSOR:
-                frame.names.add(f"{name}(cpu)")
+                noted.add(f"{name}(cpu)")
 
 
 def _has_tensor(value: Value) -> bool:
@@ -235,7 +247,11 @@ def _outside(frame: Frame, name: str, last: str, arguments: Arguments, node: ast
     if last in _CALLERS or name.endswith(".checkpoint"):
         return _called_for_us(frame, name, arguments, node)
     pass_functions(frame, arguments, node)
-    if name.startswith("torch.nn.") and name.count(".") >= 2 and name.rpartition(".")[2][:1].isupper():
+    if (
+        name.startswith("torch.nn.")
+        and name.count(".") >= 2
+        and name.rpartition(".")[2][:1].isupper()
+    ):
         return _made_module(name, arguments)
     if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
         dtype = arguments.positional[0].dtype if arguments.positional else ""
@@ -244,8 +260,14 @@ def _outside(frame: Frame, name: str, last: str, arguments: Arguments, node: ast
         return UNKNOWN
     if name.startswith(("torch.", "torchvision.ops.")):
         _note_operands(frame, arguments.positional)
-        found = tensors.function(name, arguments.positional, keywords, frame.analysis.default_place(frame))
-        return found if found.kind is not Kind.HOST_VALUE or found.name else found._replace(name=_made(name))
+        found = tensors.function(
+            name, arguments.positional, keywords, frame.analysis.default_place(frame)
+        )
+        return (
+            found
+            if found.kind is not Kind.HOST_VALUE or found.name
+            else found._replace(name=_made(name))
+        )
     if name.startswith("einops.") and arguments.positional:
         first = arguments.positional[0]
         return Value(first.kind, first.dtype) if first.is_tensor else UNKNOWN
@@ -268,7 +290,12 @@ def _wrapped(
 ) -> Value:
     """Return the function that a wrapper such as `torch.compile(f)` gives back."""
     mode = keywords.get("mode")
-    if name == "torch.compile" and mode is not None and mode.constant and mode.constant[0] in _GRAPH_MODES:
+    if (
+        name == "torch.compile"
+        and mode is not None
+        and mode.constant
+        and mode.constant[0] in _GRAPH_MODES
+    ):
         frame.analysis.add_graphed(arguments.positional[:1], node, frame)
     if arguments.positional:
         return arguments.positional[0]
@@ -305,7 +332,9 @@ def _made_module(name: str, arguments: Arguments) -> Value:
     """Return an instance of a class of `torch.nn`; containers keep what they hold."""
     last = name.rpartition(".")[2]
     if name.startswith(("torch.nn.utils.", "torch.nn.init.", "torch.nn.functional.")):
-        return tensors.function(name, arguments.positional, dict(arguments.keywords), Kind.HOST_TENSOR)
+        return tensors.function(
+            name, arguments.positional, dict(arguments.keywords), Kind.HOST_TENSOR
+        )
     if last == "Parameter":
         dtype = arguments.positional[0].dtype if arguments.positional else ""
         return Value(Kind.DEVICE_TENSOR, dtype)
@@ -358,7 +387,17 @@ def _module_method(
         return sequence(None, HOST)
     if name in ("parameters", "buffers"):
         return sequence(None, DEVICE)
-    if name in ("to", "cuda", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "cpu"):
+    if name in (
+        "to",
+        "cuda",
+        "eval",
+        "train",
+        "half",
+        "float",
+        "bfloat16",
+        "requires_grad_",
+        "cpu",
+    ):
         return receiver
     pass_functions(frame, arguments, node)
     return UNKNOWN
@@ -425,8 +464,15 @@ def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -
     instance = Ref(Role.INSTANCE, ref.index)
     if analysis.project.is_module(ref.index):
         element = None
-        if any(b.rpartition(".")[2] in tables.CONTAINERS for b in analysis.project.outside_bases(ref.index)):
-            element = join_all([element_of(v) for v in arguments.positional]) if arguments.positional else None
+        if any(
+            b.rpartition(".")[2] in tables.CONTAINERS
+            for b in analysis.project.outside_bases(ref.index)
+        ):
+            element = (
+                join_all([element_of(v) for v in arguments.positional])
+                if arguments.positional
+                else None
+            )
         return Value(Kind.MODULE, refs=(instance,), element=element)
     if frame.captured:
         constructor = analysis.project.method(ref.index, "__init__")
@@ -436,4 +482,6 @@ def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -
 
 
 def _is_super_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )

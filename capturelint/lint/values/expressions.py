@@ -11,6 +11,7 @@ from capturelint.lint.values.join import element_of, iterated, join_all, mapping
 from capturelint.lint.values.lookup import attribute_value, name_value
 from capturelint.rule import Trait
 
+
 def _constant(_frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.Constant), "dispatched by type"
     return Value(Kind.HOST_VALUE, constant=(node.value,))
@@ -123,7 +124,11 @@ def _unary(frame: Frame, node: ast.expr) -> Value:
     if isinstance(node.op, ast.Not):
         return truth.evaluate_not(frame, node)
     value = frame.evaluate(node.operand)
-    if value.constant and isinstance(node.op, ast.USub) and isinstance(value.constant[0], int | float):
+    if (
+        value.constant
+        and isinstance(node.op, ast.USub)
+        and isinstance(value.constant[0], int | float)
+    ):
         return value._replace(constant=(-value.constant[0],))
     return value._replace(constant=(), name="") if value.constant else value
 
@@ -308,7 +313,9 @@ def _ternary(frame: Frame, node: ast.expr) -> Value:
 
 
 def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
 
 
 def annotated(frame: Frame, node: ast.expr | None) -> Value:

@@ -41,7 +41,9 @@ _SEQUENCES = frozenset(
     "list List Sequence Iterable Iterator Generator set Set frozenset FrozenSet deque Collection "
     "MutableSequence KeysView ValuesView Deque AsyncIterator".split()
 )
-_MAPPINGS = frozenset("dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict".split())
+_MAPPINGS = frozenset(
+    "dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict".split()
+)
 _WRAPPERS = frozenset("Annotated Final ClassVar Required NotRequired Unpack Ref".split())
 _JAXTYPED = frozenset("Float Int Bool Shaped Num Integer Real Complex Inexact UInt Key".split())
 
@@ -53,7 +55,11 @@ def value_of(node: ast.expr | None, project: Project, module: str) -> Value:
     if isinstance(node, ast.Constant):
         if node.value is None:
             return NONE
-        return value_of(_parsed(node.value), project, module) if isinstance(node.value, str) else UNKNOWN
+        return (
+            value_of(_parsed(node.value), project, module)
+            if isinstance(node.value, str)
+            else UNKNOWN
+        )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _union(value_of(node.left, project, module), value_of(node.right, project, module))
     if isinstance(node, ast.Subscript):

@@ -88,7 +88,9 @@ def sequence(items: tuple[Value, ...] | None, element: Value | None = None) -> V
     """Return a list or tuple of values, cut where it nests deeper than matters."""
     if items is not None:
         items = tuple(_cut(item, 0) for item in items)
-    return Value(Kind.HOST_VALUE, items=items, element=None if element is None else _cut(element, 0))
+    return Value(
+        Kind.HOST_VALUE, items=items, element=None if element is None else _cut(element, 0)
+    )
 
 
 def joined_refs(left: tuple[Ref, ...], right: tuple[Ref, ...]) -> tuple[Ref, ...]:

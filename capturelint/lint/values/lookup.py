@@ -98,7 +98,12 @@ def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
 
 
 def _module_attribute(receiver: Value, name: str) -> Value:
-    if receiver.name.startswith("torch.nn.") and name in ("weight", "bias", "running_mean", "running_var"):
+    if receiver.name.startswith("torch.nn.") and name in (
+        "weight",
+        "bias",
+        "running_mean",
+        "running_var",
+    ):
         return Value(Kind.DEVICE_TENSOR, "float", optional=name == "bias")
     if name in ("config", "dtype") or name.endswith(("_config", "_features", "_dim", "_size")):
         return HOST

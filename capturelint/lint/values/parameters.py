@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from capturelint.lint.values.surroundings import Surroundings
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
-_PROOFS = tables.PROVING_METHODS | {"shape", "size", "is_cuda", "requires_grad", "view", "dim", "any", "all"}
+_PROOFS = tables.PROVING_METHODS | {
+    "shape",
+    "size",
+    "is_cuda",
+    "requires_grad",
+    "view",
+    "dim",
+    "any",
+    "all",
+}
 
 
 @dataclass(slots=True)
@@ -196,4 +205,3 @@ def _is_container_use(node: ast.AST, name: str) -> bool:
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-

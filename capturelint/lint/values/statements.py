@@ -139,7 +139,9 @@ def _unpack(
 
 def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> None:
     """Learn the rank of `x` from `b, s, d = x.shape`."""
-    if any(isinstance(target, ast.Starred) for target in targets) or not isinstance(tensor, ast.Name):
+    if any(isinstance(target, ast.Starred) for target in targets) or not isinstance(
+        tensor, ast.Name
+    ):
         return
     known = frame.env.get(tensor.id)
     if known is not None and known.is_tensor and known.rank < 0:
@@ -312,7 +314,11 @@ def _captured_names(pattern: ast.pattern) -> list[str]:
 
 def _return(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Return), "dispatched by type"
-    value = Value(Kind.HOST_VALUE, constant=(None,)) if node.value is None else frame.evaluate(node.value)
+    value = (
+        Value(Kind.HOST_VALUE, constant=(None,))
+        if node.value is None
+        else frame.evaluate(node.value)
+    )
     frame.returns.append(value)
     return False
 
@@ -360,7 +366,9 @@ def _define_class(frame: Frame, node: ast.stmt) -> bool:
 def _import(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
     file, project = frame.file, frame.analysis.project
-    for name, (module, member) in imported_names(node, here=file.module, is_package=file.is_package):
+    for name, (module, member) in imported_names(
+        node, here=file.module, is_package=file.is_package
+    ):
         if name != "*":
             frame.env[name] = symbol_value(frame, project.imported(module, member))
     return True

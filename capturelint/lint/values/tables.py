@@ -167,14 +167,30 @@ GUARDS: dict[str, bool] = {
 }
 # Names of parameters and attributes that hold host data by convention, beside those of a preset.
 HOST_NAME = r"(?:^|_)(?:cpu|host)$|^(?:cpu|host)_|_cpu_|(?:_np|_numpy|_list)$"
-LABEL_NAMES = _words("labels label targets target gt_boxes gt_labels class_labels_ start_positions "
-                     "end_positions mask_labels")
+LABEL_NAMES = _words(
+    "labels label targets target gt_boxes gt_labels class_labels_ start_positions "
+    "end_positions mask_labels"
+)
 DEBUG_NAMES = _words("debug verbose sanity_check debug_mode return_loss do_check is_debug")
 CONFIG_NAMES = _words("config cfg args hparams conf hf_config model_config server_args opt options")
 # Everything a tensor has that this pass knows of, for telling tensors from other arguments.
 TENSOR_MEMBERS = (
-    SHAPE_ATTRIBUTES | HOST_ATTRIBUTES | TENSOR_ATTRIBUTES | SHAPE_METHODS | HOST_METHODS
-    | READ_METHODS | BOOL_METHODS | INT_METHODS | FLOAT_METHODS | REDUCTIONS | PAIR_METHODS
-    | ALWAYS_PAIRS | LIST_METHODS | SAME_RANK | SAME_DTYPE | PROVING_METHODS | NEW_FACTORIES
+    SHAPE_ATTRIBUTES
+    | HOST_ATTRIBUTES
+    | TENSOR_ATTRIBUTES
+    | SHAPE_METHODS
+    | HOST_METHODS
+    | READ_METHODS
+    | BOOL_METHODS
+    | INT_METHODS
+    | FLOAT_METHODS
+    | REDUCTIONS
+    | PAIR_METHODS
+    | ALWAYS_PAIRS
+    | LIST_METHODS
+    | SAME_RANK
+    | SAME_DTYPE
+    | PROVING_METHODS
+    | NEW_FACTORIES
     | {"device", "view", "reshape", "cpu", "detach_", "mm", "mv", "matmul", "repeat", "t", "unique"}
 )

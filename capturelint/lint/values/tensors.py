@@ -59,7 +59,14 @@ def attribute(receiver: Value, name: str) -> Value:
         return HOST if name in ("dtype", "ndim") else UNKNOWN
     if name in ("is_cuda", "is_cpu", "is_meta", "is_mps", "is_xpu", "is_npu", "is_hpu"):
         on_device = receiver.kind is Kind.DEVICE_TENSOR
-        return Value(Kind.HOST_VALUE, constant=((name == "is_cuda") is on_device and name in ("is_cuda", "is_cpu") if on_device else name == "is_cpu",))
+        return Value(
+            Kind.HOST_VALUE,
+            constant=(
+                (name == "is_cuda") is on_device and name in ("is_cuda", "is_cpu")
+                if on_device
+                else name == "is_cpu",
+            ),
+        )
     if name in tables.HOST_ATTRIBUTES:
         return Value(Kind.HOST_VALUE, name="@dtype.dtype") if name == "dtype" else HOST
     if name in tables.TENSOR_ATTRIBUTES:
@@ -77,7 +84,9 @@ def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords
         return found._replace(weak=True) if found.is_tensor else found
     if name in tables.SHAPE_METHODS:
         has_no_argument = not args and not keywords
-        return SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)
+        return (
+            SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)
+        )
     if name in tables.READ_METHODS:
         return HOST
     if name in tables.HOST_METHODS:
@@ -104,7 +113,12 @@ def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
         return HOST_TENSOR
     if name in tables.HOST_FUNCTIONS:
         return HOST
-    if name in ("torch.as_tensor", "torch.asarray") and args and args[0].is_tensor and "device" not in keywords:
+    if (
+        name in ("torch.as_tensor", "torch.asarray")
+        and args
+        and args[0].is_tensor
+        and "device" not in keywords
+    ):
         return args[0]
     if name.startswith("torch.") and name.count(".") == 1 and last in tables.FACTORIES:
         return _factory(last, args, keywords, default)
@@ -125,7 +139,9 @@ def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
     if last == "where" and len(args) == 1:
         return sequence(None, Value(first.kind, "int", 1))
     if last == "where" and len(args) == 3:
-        return Value(first.kind, args[1].dtype if args[1].dtype == args[2].dtype else "", args[0].rank)
+        return Value(
+            first.kind, args[1].dtype if args[1].dtype == args[2].dtype else "", args[0].rank
+        )
     return _computed(first, last, args[1:], keywords)
 
 

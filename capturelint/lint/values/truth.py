@@ -9,7 +9,9 @@ from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import join_all
 from capturelint.rule import Trait
 
-_HOST_CLASSES = frozenset("int float bool str bytes list tuple dict set complex Number ndarray".split())
+_HOST_CLASSES = frozenset(
+    "int float bool str bytes list tuple dict set complex Number ndarray".split()
+)
 
 
 def test(frame: Frame, node: ast.expr) -> bool | None:
@@ -112,7 +114,9 @@ def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]
     if isinstance(node, ast.Call):
         return _narrowed_by_call(frame, node, outcome=outcome)
     if isinstance(node, ast.Name | ast.Attribute) and outcome:
-        return _with(frame, node, lambda value: value._replace(optional=False) if value.optional else value)
+        return _with(
+            frame, node, lambda value: value._replace(optional=False) if value.optional else value
+        )
     if isinstance(node, ast.NamedExpr) and outcome:
         return _with(frame, node.target, lambda value: value._replace(optional=False))
     return frame.env
