@@ -130,7 +130,8 @@ def chain_of(linked: Linked, index: int, line: int | None) -> tuple[Step, ...]:
         function = linked.project.functions[current]
         path = shown_path(function.file.path)
         steps.append(Step(path, line or function.facts.line, function.facts.qualname))
-        came = linked.analysis.states[current].chain
+        state = linked.analysis.states.get(current)
+        came = None if state is None else state.chain
         current = None
         if came is not None:
             current = came[0]

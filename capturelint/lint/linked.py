@@ -73,10 +73,10 @@ class Linked:
         seen = set()
         while index not in seen:
             seen.add(index)
-            chain = self.analysis.states[index].chain
-            if chain is None:
+            state = self.analysis.states.get(index)
+            if state is None or state.chain is None:
                 break
-            index = chain[0]
+            index = state.chain[0]
         return index
 
     def commented(self) -> tuple[str, ...]:
