@@ -68,6 +68,10 @@ class Analysis:
         self._setups: dict[
             tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]
         ] = {}
+        # Setups under way, and whether one of them was asked for meanwhile: an answer that rests
+        # on what is not finished must not be remembered.
+        self._running: set[object] = set()
+        self.met_cycle = False
         self._signatures: dict[int, Signature | None] = {}
         self._declared: dict[int, Value] = {}
         self._constants: dict[tuple[str, str], Value] = {}
@@ -318,6 +322,11 @@ class Analysis:
 
     # -- code that runs before capture
 
+    @property
+    def is_setting_up(self) -> bool:
+        """Return whether code that runs before capture is being evaluated."""
+        return bool(self._running)
+
     def setup_stores(self, index: int) -> dict[str, Value]:
         """Return what a function, run eagerly, stores on `self`."""
         return self._setup(self.project.functions[index], {})[1]
@@ -338,11 +347,14 @@ class Analysis:
         key = (function.index, tuple(sorted(given.items(), key=lambda item: item[0])))
         found = self._setups.get(key)
         if found is not None:
+            if key in self._running:
+                self.met_cycle = True
             return found
         node = self._body_of(function)
         if node is None or self._depth >= _DEEPEST or len(self._setups) > _MOST_SETUPS:
             return UNKNOWN, {}
         self._setups[key] = (UNKNOWN, {})
+        self._running.add(key)
         frame = self._frame(function, node, captured=False)
         frame.env.update(
             entry_values(
@@ -363,6 +375,7 @@ class Analysis:
             self.failures[function.index] = "is nested too deeply to analyse"
         finally:
             self._depth -= 1
+            self._running.discard(key)
         result = join_all(frame.returns) if frame.returns else NONE
         self._setups[key] = (result, frame.stores)
         return self._setups[key]

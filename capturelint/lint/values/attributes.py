@@ -72,10 +72,16 @@ class Attributes:
 
     def _stored(self, index: int, name: str) -> Value | None:
         key = (index, name)
-        if key not in self._values:
-            self._values[key] = None
-            self._values[key] = self._work_out(index, name)
-        return self._values[key]
+        if key in self._values:
+            return self._values[key]
+        analysis = self._analysis
+        before, analysis.met_cycle = analysis.met_cycle, False
+        self._values[key] = None
+        found = self._values[key] = self._work_out(index, name)
+        if analysis.met_cycle and analysis.is_setting_up:
+            del self._values[key]
+        analysis.met_cycle = analysis.is_setting_up and (before or analysis.met_cycle)
+        return found
 
     def _work_out(self, index: int, name: str) -> Value | None:
         project = self._analysis.project

@@ -167,4 +167,8 @@ def _union(left: Value, right: Value) -> Value:
         return UNKNOWN
     if right.kind is Kind.UNKNOWN and not right.refs and not left.is_none:
         return UNKNOWN
+    if left.is_tensor and right.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not right.is_none:
+        return Value(Kind.UNKNOWN, optional=True)
+    if right.is_tensor and left.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not left.is_none:
+        return Value(Kind.UNKNOWN, optional=True)
     return join(left, right)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from capturelint.lint.values.frame import chain_text
 
@@ -11,15 +11,19 @@ _PER_STEP = ("metadata", "batch", "input", "output", "context", "ctx", "state", 
 _GROWERS = frozenset({"add", "append", "setdefault", "update"})
 
 
-def is_first_call_only(node: ast.If) -> bool:
+def is_first_call_only(node: ast.If, stored_by: Callable[[str], Iterable[str]]) -> bool:
     """Return whether the body runs once: its test says that something is not there yet, and it makes it.
 
     `if self.table is None: self.table = ...`, `if key not in self.seen: self.seen.add(key)`,
     `if not hasattr(self, "table"): self.table = ...`, `if not self.ready: ...; self.ready = True`.
+    `stored_by` gives the attributes that a method of self sets, for `if not self.ready: self.setup()`.
     """
     wanted = set(_said_missing(node.test))
-    if wanted and any(name in wanted for name in _filled(node.body)):
-        return True
+    if wanted:
+        if any(name in wanted for name in _filled(node.body)):
+            return True
+        if any(f"self.{name}" in wanted for name in _filled_by_methods(node.body, stored_by)):
+            return True
     return _is_local_test(node.test, ast.Is) and any(map(_is_lasting, _filled_items(node.body)))
 
 
@@ -92,6 +96,18 @@ def _is_local_test(test: ast.expr, operator: type[ast.cmpop]) -> bool:
         and isinstance(test.left, ast.Name)
         and isinstance(test.comparators[0], ast.Constant)
     )
+
+
+def _filled_by_methods(
+    body: Sequence[ast.stmt], stored_by: Callable[[str], Iterable[str]]
+) -> Iterator[str]:
+    """Yield the attributes that methods of self, called as statements, set."""
+    for statement in body:
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(called, ast.Call):
+            owner, _, method = chain_text(called.func).partition(".")
+            if owner == "self" and method:
+                yield from stored_by(method)
 
 
 def _filled_items(body: Sequence[ast.stmt]) -> Iterator[str]:

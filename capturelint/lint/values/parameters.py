@@ -133,7 +133,10 @@ def entry_values(
 def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
     """Return what a parameter is when its own words and its callers each say something."""
     if own.kind is Kind.UNKNOWN and not own.refs:
-        return UNKNOWN if is_root and passed.is_none else passed
+        if is_root and passed.is_none:
+            return UNKNOWN
+        # A union such as `Tensor | float` may be something else at another call.
+        return passed._replace(optional=True) if own.optional and passed.is_tensor else passed
     if passed.kind is Kind.UNKNOWN and not passed.refs:
         return own
     if passed.is_none:

@@ -171,9 +171,19 @@ def _holds(value: Value) -> bool:
 def _if(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.If), "dispatched by type"
     outcome = truth.test(frame, node.test)
-    if once.is_first_call_only(node):
+    if once.is_first_call_only(node, lambda method: _stored_by(frame, method)):
         return _arms(frame, node, outcome, dormant_body=True)
     return _arms(frame, node, outcome, dormant_body=False)
+
+
+def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
+    """Return the attributes that a method of the class being evaluated sets."""
+    owner = frame.function.owner if frame.function is not None else -1
+    if owner < 0:
+        return ()
+    project = frame.analysis.project
+    index = project.method(owner, method)
+    return project.functions[index].facts.stores if index >= 0 else ()
 
 
 def _arms(frame: Frame, node: ast.If, outcome: bool | None, *, dormant_body: bool) -> bool:

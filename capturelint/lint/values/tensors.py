@@ -131,9 +131,21 @@ def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
     tensors = [arg for arg in _flat([*args, *keywords.values()]) if arg.is_tensor]
     first = _where_they_are(tensors)
     if first is None:
-        first = DEVICE if any(arg.kind is Kind.UNKNOWN for arg in args) else Value(default)
+        is_open = any(arg.kind is Kind.UNKNOWN for arg in _flat(args))
+        first = Value(Kind.DEVICE_TENSOR, weak=True) if is_open else Value(default)
+    found = _of_operands(
+        first, name, args, keywords, dtype=join_all(tensors).dtype if tensors else ""
+    )
+    return found._replace(weak=True) if first.weak and found.is_tensor else found
+
+
+def _of_operands(
+    first: Value, name: str, args: Sequence[Value], keywords: Keywords, *, dtype: str
+) -> Value:
+    """Return what a function of tensors gives, when `first` is where they are."""
+    last = name.rpartition(".")[2]
     if name in ("torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"):
-        return Value(first.kind, join_all(tensors).dtype if tensors else "", -1)
+        return Value(first.kind, dtype, -1)
     if last in ("embedding", "linear"):
         return Value(first.kind, "float")
     if last == "where" and len(args) == 1:
