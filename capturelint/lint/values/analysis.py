@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.project import Class, Function, Project
-from capturelint.lint.values import statements
+from capturelint.lint.values import binding, statements
+from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
-from capturelint.lint.values.calls import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame, RawSpan
 from capturelint.lint.values.join import join, join_all, join_passed
@@ -384,7 +384,7 @@ class Analysis:
 
     def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
         """Bind a comprehension's target."""
-        statements.bind(frame, target, value)
+        binding.bind(frame, target, value)
 
     def module_constant(self, file: FileFacts, name: str) -> Value:
         """Return the value of a name bound once at module level."""

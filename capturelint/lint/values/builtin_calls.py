@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
-from capturelint.lint.values import truth
+from capturelint.lint.values import narrowing
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import element_of, iterated, join, join_all, mapping, sequence
 from capturelint.lint.values.lookup import attribute_value
@@ -147,7 +147,7 @@ def _isinstance(frame: Frame, value: Value, node: ast.Call) -> Value:
     if len(node.args) < 2:
         return HOST
     with frame.dormant():
-        wanted = truth.class_value(frame, node.args[1])
+        wanted = narrowing.class_value(frame, node.args[1])
     if value.weak or value.optional or wanted.kind is Kind.UNKNOWN or value.kind is Kind.UNKNOWN:
         return HOST
     if wanted.kind is Kind.DEVICE_TENSOR:

@@ -13,7 +13,7 @@ from capturelint.lint.values.attributes import parameter_value
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
 
 if TYPE_CHECKING:
-    from capturelint.lint.values.calls import Arguments
+    from capturelint.lint.values.arguments import Arguments
     from capturelint.lint.values.surroundings import Surroundings
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef

@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.index import imported_names
 from capturelint.lint.values import once, truth
-from capturelint.lint.values.expressions import annotated, combined, is_suspect_index
-from capturelint.lint.values.frame import Frame, chain_text, joined_envs, raw_span
-from capturelint.lint.values.join import element_of, iterated, join, sequence
+from capturelint.lint.values.binding import bind
+from capturelint.lint.values.expressions import annotated
+from capturelint.lint.values.frame import Frame, chain_text, joined_envs
+from capturelint.lint.values.join import iterated, join
 from capturelint.lint.values.lookup import symbol_value
+from capturelint.lint.values.narrowing import narrowed
+from capturelint.lint.values.operators import combined
 from capturelint.rule import Trait
 
 _MOST_PASSES = 3
@@ -87,87 +90,6 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
     return True
 
 
-def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
-    """Bind a target to a value; `source` is the expression that gave it, if known."""
-    if isinstance(target, ast.Name):
-        frame.env[target.id] = value
-        if frame.dotted_keys:
-            _forget(frame, target.id)
-    elif isinstance(target, ast.Tuple | ast.List):
-        _unpack(frame, target.elts, value, source)
-    elif isinstance(target, ast.Starred):
-        bind(frame, target.value, sequence(None, value))
-    elif isinstance(target, ast.Attribute):
-        frame.evaluate(target.value)
-        key = chain_text(target)
-        if key:
-            frame.env[key] = value
-            frame.dotted_keys = True
-            if key == f"{frame.self_name}.{target.attr}":
-                frame.store(target.attr, value)
-    elif isinstance(target, ast.Subscript):
-        _store_item(frame, target, value)
-    if frame.live and not isinstance(target, ast.Subscript):
-        frame.values[raw_span(target)] = value
-
-
-def _forget(frame: Frame, name: str) -> None:
-    prefix = name + "."
-    for key in [key for key in frame.env if key.startswith(prefix)]:
-        del frame.env[key]
-
-
-def _unpack(
-    frame: Frame, targets: Sequence[ast.expr], value: Value, source: ast.expr | None
-) -> None:
-    if value.kind is Kind.SHAPE and isinstance(source, ast.Attribute) and source.attr == "shape":
-        _note_rank(frame, source.value, targets)
-    items = value.items
-    if value.is_device_tensor:
-        frame.note(Trait.TENSOR_ITERATION)
-    has_star = any(isinstance(target, ast.Starred) for target in targets)
-    if items is not None and len(items) == len(targets) and not has_star:
-        for target, item in zip(targets, items, strict=True):
-            bind(frame, target, item)
-        return
-    if items is not None and has_star:
-        items = None
-    element = element_of(value)
-    for target in targets:
-        bind(frame, target, element)
-
-
-def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> None:
-    """Learn the rank of `x` from `b, s, d = x.shape`."""
-    if any(isinstance(target, ast.Starred) for target in targets) or not isinstance(
-        tensor, ast.Name
-    ):
-        return
-    known = frame.env.get(tensor.id)
-    if known is not None and known.is_tensor and known.rank < 0:
-        frame.env[tensor.id] = known._replace(rank=len(targets))
-    elif known is not None and known.kind is Kind.UNKNOWN and not known.refs:
-        frame.env[tensor.id] = Value(Kind.DEVICE_TENSOR, rank=len(targets))
-
-
-def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
-    base = frame.evaluate(target.value)
-    index = frame.evaluate(target.slice)
-    if is_suspect_index(target.slice, index) or (base.is_tensor and value.is_host):
-        frame.note(Trait.TENSOR_SUBSCRIPT)
-    key = chain_text(target.value)
-    if not base.is_tensor and key:
-        held = sequence(None, value if not _holds(base) else join(element_of(base), value))
-        if "." not in key and key in frame.env and not base.refs:
-            frame.env[key] = held._replace(kind=base.kind, name=base.name)
-        elif key.startswith(frame.self_name + ".") and key.count(".") == 1:
-            frame.store(key.partition(".")[2], held)
-
-
-def _holds(value: Value) -> bool:
-    return bool(value.items) or value.element is not None
-
-
 def _if(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.If), "dispatched by type"
     outcome = truth.test(frame, node.test)
@@ -193,7 +115,7 @@ def _arms(frame: Frame, node: ast.If, outcome: bool | None, *, dormant_body: boo
         if outcome is not None and outcome is not branch:
             continue
         frame.env = dict(before)
-        frame.env = dict(truth.narrowed(frame, node.test, outcome=branch))
+        frame.env = dict(narrowed(frame, node.test, outcome=branch))
         if dormant_body and branch:
             with frame.dormant():
                 falls_through = run_block(frame, block)
@@ -241,7 +163,7 @@ def _while(frame: Frame, node: ast.stmt) -> bool:
 
     def again() -> None:
         truth.test(frame, node.test)
-        frame.env = dict(truth.narrowed(frame, node.test, outcome=True))
+        frame.env = dict(narrowed(frame, node.test, outcome=True))
 
     _loop(frame, node, again)
     run_block(frame, node.orelse)
@@ -342,7 +264,7 @@ def _assert(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Assert), "dispatched by type"
     truth.test(frame, node.test)
     # Its message is only made when it fails, and then the capture is lost anyway.
-    frame.env = dict(truth.narrowed(frame, node.test, outcome=True))
+    frame.env = dict(narrowed(frame, node.test, outcome=True))
     return True
 
 

@@ -1,0 +1,19 @@
+"""What a call passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capturelint.kind import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes. `is_open`: `*args` or `**kwargs` may pass more."""
+
+    positional: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+    is_open: bool = False
+
+
+NO_ARGUMENTS = Arguments(is_open=True)

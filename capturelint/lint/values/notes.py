@@ -1,0 +1,57 @@
+"""What is noted of a call, so that rules run only on functions that hold their forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from capturelint.kind import Kind, Value
+from capturelint.lint.values import factories
+from capturelint.lint.values.arguments import Arguments
+from capturelint.lint.values.frame import Frame
+from capturelint.rule import Trait
+
+
+def note_name(
+    frame: Frame, name: str, full_name: str, receiver: Value | None, arguments: Arguments
+) -> None:
+    """Note the name of a call, and of what kind its receiver and arguments are.
+
+    What the words in brackets ask for is said in `capturelint.rule.Triggers`.
+    """
+    noted = frame.names
+    noted.add(name)
+    is_method = receiver is not None and not full_name
+    if full_name:
+        noted.add(full_name)
+    if is_method and receiver is not None and receiver.is_device_tensor:
+        noted.add(f"{name}(self)")
+    given = [*arguments.positional, *(value for _, value in arguments.keywords)]
+    if len(given) == 1:
+        noted.add(f"{name}(1)")
+    for position, value in enumerate(given):
+        if _has_tensor(value):
+            noted.add(f"{name}(tensor)")
+            if full_name:
+                noted.add(f"{full_name}(tensor)")
+            if position or is_method:
+                noted.add(f"{name}(more)")
+    for value in (*given, receiver) if receiver is not None else given:
+        if value.kind is Kind.HOST_TENSOR:
+            noted.add(f"{name}(host)")
+        elif value.name == "@device" or (value.constant and isinstance(value.constant[0], str)):
+            if factories.place_of(value) is Kind.HOST_TENSOR:
+                noted.add(f"{name}(cpu)")
+
+
+def _has_tensor(value: Value) -> bool:
+    if value.is_device_tensor:
+        return True
+    if value.items:
+        return any(item.is_device_tensor for item in value.items)
+    return value.element is not None and value.element.is_device_tensor
+
+
+def note_operands(frame: Frame, values: Sequence[Value]) -> None:
+    kinds = {value.kind for value in values}
+    if Kind.HOST_TENSOR in kinds and Kind.DEVICE_TENSOR in kinds:
+        frame.note(Trait.HOST_SCALAR_OPERAND)

@@ -1,0 +1,144 @@
+"""What functions and classes from outside the project give."""
+
+from __future__ import annotations
+
+import ast
+
+from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
+from capturelint.lint.values import builtin_calls, tables, tensors
+from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
+from capturelint.lint.values.follow import call_refs, pass_functions
+from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import element_of, join_all
+from capturelint.lint.values.notes import note_operands
+
+_GRAPH_MODES = ("reduce-overhead", "max-autotune")
+
+
+_CALLERS = frozenset("checkpoint map apply tree_map vmap cond while_loop filter submit".split())
+
+
+_TRANSPARENT = frozenset(
+    "torch.compile torch.jit.script torch.no_grad torch.inference_mode torch.compiler.allow_in_graph "
+    "torch.vmap torch.func.vmap torch._dynamo.optimize functools.wraps torch.enable_grad "
+    "torch.jit.script_if_tracing copy.copy copy.deepcopy typing.cast_ torch.compiler.assume_constant_result".split()
+)
+
+
+def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node: ast.Call) -> Value:
+    """Return what something from outside the project gives when called."""
+    guard = frame.analysis.guard(name)
+    if guard is not None:
+        return Value(Kind.HOST_VALUE, constant=(guard,))
+    keywords = dict(arguments.keywords)
+    if name.startswith("builtins."):
+        return builtin_calls.evaluate(frame, name[9:], arguments.positional, keywords, node)
+    if name in _TRANSPARENT:
+        return _wrapped(frame, name, arguments, keywords, node)
+    if name.startswith(("functools.partial", "torch.compiler.", "torch._dynamo.")):
+        return _partial(frame, arguments, node)
+    if name.endswith("make_graphed_callables"):
+        frame.analysis.add_graphed(arguments.positional[:1], node, frame)
+        return arguments.positional[0] if arguments.positional else UNKNOWN
+    if last in _CALLERS or name.endswith(".checkpoint"):
+        return _called_for_us(frame, name, arguments, node)
+    pass_functions(frame, arguments, node)
+    if (
+        name.startswith("torch.nn.")
+        and name.count(".") >= 2
+        and name.rpartition(".")[2][:1].isupper()
+    ):
+        return _made_module(name, arguments)
+    if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
+        dtype = arguments.positional[0].dtype if arguments.positional else ""
+        return Value(Kind.DEVICE_TENSOR, dtype)
+    if name.startswith("torch.ops.") or name.startswith("torch.classes."):
+        return UNKNOWN
+    if name.startswith(("torch.", "torchvision.ops.")):
+        note_operands(frame, arguments.positional)
+        found = tensors.function(
+            name, arguments.positional, keywords, frame.analysis.default_place(frame)
+        )
+        return (
+            found
+            if found.kind is not Kind.HOST_VALUE or found.name
+            else found._replace(name=_made(name))
+        )
+    if name.startswith("einops.") and arguments.positional:
+        first = arguments.positional[0]
+        return Value(first.kind, first.dtype) if first.is_tensor else UNKNOWN
+    if name.startswith("itertools."):
+        return builtin_calls.evaluate(frame, last, arguments.positional, keywords, node)
+    top = name.partition(".")[0]
+    return HOST if top in ("numpy", "np", "math", "os", "time", "random", "json", "re") else UNKNOWN
+
+
+def _made(name: str) -> str:
+    """Return the class name that an object made by `torch.cuda.Event(...)` and the like carries."""
+    last = name.rpartition(".")[2]
+    if last in ("current_stream", "default_stream", "ExternalStream"):
+        return "torch.cuda.Stream"
+    return name if last in ("Event", "Stream", "Generator") else ""
+
+
+def _wrapped(
+    frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value], node: ast.Call
+) -> Value:
+    """Return the function that a wrapper such as `torch.compile(f)` gives back."""
+    mode = keywords.get("mode")
+    if (
+        name == "torch.compile"
+        and mode is not None
+        and mode.constant
+        and mode.constant[0] in _GRAPH_MODES
+    ):
+        frame.analysis.add_graphed(arguments.positional[:1], node, frame)
+    if arguments.positional:
+        return arguments.positional[0]
+    return Value(Kind.HOST_VALUE, name="@identity")
+
+
+def _partial(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
+    if not arguments.positional:
+        return UNKNOWN
+    first = arguments.positional[0]
+    if not first.refs:
+        return first
+    bound = Arguments(arguments.positional[1:], arguments.keywords, is_open=True)
+    for ref in first.refs:
+        if ref.role in (Role.FUNCTION, Role.METHOD):
+            frame.analysis.note_arguments(frame, ref, bound)
+    return first._replace(name="@partial")
+
+
+def _called_for_us(frame: Frame, name: str, arguments: Arguments, node: ast.Call) -> Value:
+    """Return what `checkpoint(f, *args)` and its kind give: the function is called with the rest."""
+    if not arguments.positional:
+        return UNKNOWN
+    first = arguments.positional[0]
+    is_exact = name.endswith((".checkpoint", ".apply"))
+    rest = Arguments(arguments.positional[1:], (), is_open=True) if is_exact else NO_ARGUMENTS
+    if first.refs:
+        return call_refs(frame, first, rest, node)
+    pass_functions(frame, arguments, node)
+    return UNKNOWN
+
+
+def _made_module(name: str, arguments: Arguments) -> Value:
+    """Return an instance of a class of `torch.nn`; containers keep what they hold."""
+    last = name.rpartition(".")[2]
+    if name.startswith(("torch.nn.utils.", "torch.nn.init.", "torch.nn.functional.")):
+        return tensors.function(
+            name, arguments.positional, dict(arguments.keywords), Kind.HOST_TENSOR
+        )
+    if last == "Parameter":
+        dtype = arguments.positional[0].dtype if arguments.positional else ""
+        return Value(Kind.DEVICE_TENSOR, dtype)
+    if last not in tables.CONTAINERS:
+        return Value(Kind.MODULE, name=name)
+    held = list(arguments.positional)
+    if last != "Sequential" or (len(held) == 1 and held[0].element is not None):
+        held = [element_of(value) for value in held]
+    if any(value.kind is Kind.HOST_VALUE and value.items for value in held):
+        held = [element_of(v) if v.items else v for v in held]
+    return Value(Kind.MODULE, name=name, element=join_all(held) if held else UNKNOWN)

@@ -1,0 +1,87 @@
+"""What a subscript gives, and which indices make the host wait."""
+
+from __future__ import annotations
+
+import ast
+
+from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.lint.values.follow import call_method_of_refs
+from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.join import element_of, sequence
+from capturelint.rule import Trait
+
+
+def subscripted(frame: Frame, node: ast.expr) -> Value:
+    assert isinstance(node, ast.Subscript), "dispatched by type"
+    key = chain_text(node.value) + "[]" if frame.dotted_keys else ""
+    base = frame.evaluate(node.value)
+    index = frame.evaluate(node.slice)
+    if is_suspect_index(node.slice, index):
+        frame.note(Trait.TENSOR_SUBSCRIPT)
+    if key and key in frame.env:
+        return frame.env[key]
+    if base.is_tensor:
+        kind = base.kind
+        if kind is Kind.HOST_TENSOR and index.is_device_tensor:
+            kind = Kind.UNKNOWN
+        return Value(kind, base.dtype, _indexed_rank(base, index, node.slice), weak=base.weak)
+    if base.items is not None and index.constant and isinstance(index.constant[0], int):
+        position = index.constant[0]
+        if -len(base.items) <= position < len(base.items):
+            return base.items[position]
+    if isinstance(node.slice, ast.Slice):
+        if base.items is not None or base.element is not None:
+            sliced = sequence(None, element_of(base))
+            return sliced._replace(kind=base.kind, name=base.name)
+        return base if base.kind is not Kind.UNKNOWN and not base.refs else UNKNOWN
+    if base.refs and base.kind is not Kind.SHAPE:
+        found = call_method_of_refs(frame, base, "__getitem__", [index], node)
+        if found is not None:
+            return found
+    return element_of(base) if base.kind is not Kind.MODULE or base.element else UNKNOWN
+
+
+def is_suspect_index(node: ast.expr, index: Value) -> bool:
+    """Return whether an index is other than integers, plain slices and index tensors."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if any(isinstance(part, ast.List) for part in parts):
+        return True
+    values = index.items if isinstance(node, ast.Tuple) and index.items is not None else (index,)
+    for value in values:
+        for part in (value, *(value.items or ())):
+            if part.kind is Kind.HOST_TENSOR or (part.element and part.element.is_tensor):
+                return True
+            if part.is_device_tensor and (part.dtype == "bool" or part.rank == 0):
+                return True
+    return False
+
+
+def _indexed_rank(base: Value, index: Value, node: ast.expr) -> int:
+    """Return the rank of a tensor after basic indexing, -1 when an index is not basic."""
+    if base.rank < 0:
+        return -1
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    values = index.items if isinstance(node, ast.Tuple) and index.items else (index,)
+    rank = base.rank
+    for part, value in zip(parts, values, strict=False):
+        if isinstance(part, ast.Slice) or (value.constant == (Ellipsis,)):
+            continue
+        if value.is_none:
+            rank += 1
+        elif value.kind in (Kind.SHAPE, Kind.HOST_VALUE) and value.items is None and not value.refs:
+            rank -= 1
+        elif value.is_tensor and value.rank == 0 and value.dtype == "int":
+            rank -= 1
+        elif value.is_tensor and value.rank == 1 and value.dtype == "int" and len(parts) == 1:
+            continue
+        else:
+            return -1
+    return max(rank, -1)
+
+
+def sliced_by(frame: Frame, node: ast.expr) -> Value:
+    assert isinstance(node, ast.Slice), "dispatched by type"
+    bounds = [frame.evaluate(b) for b in (node.lower, node.upper, node.step) if b is not None]
+    if any(bound.is_device_tensor for bound in bounds):
+        frame.note(Trait.TENSOR_SUBSCRIPT)
+    return HOST
