@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+# The code of a module outside its functions, where it captures a graph.
+MODULE_BODY = "<module>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +101,20 @@ def absolute_module(module: str | None, level: int, *, here: str, is_package: bo
     keep = len(parts) - level + (1 if is_package else 0)
     base = parts[: max(keep, 0)]
     return ".".join([*base, module] if module else base)
+
+
+def imported_names(
+    node: ast.Import | ast.ImportFrom, *, here: str, is_package: bool
+) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Yield each local name that an import binds, with the module and the name in it."""
+    if isinstance(node, ast.ImportFrom):
+        module = absolute_module(node.module, node.level, here=here, is_package=is_package)
+        for alias in node.names:
+            yield alias.asname or alias.name, (module, None if alias.name == "*" else alias.name)
+        return
+    for alias in node.names:
+        if alias.asname:
+            yield alias.asname, (alias.name, None)
+        else:
+            top = alias.name.partition(".")[0]
+            yield top, (top, None)

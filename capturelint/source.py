@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from capturelint.names import FunctionFacts
+from capturelint.names import MODULE_BODY, FunctionFacts
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -35,6 +35,8 @@ class SourceFile:
         """Return the tree of a function parsed alone, or None when it does not stand alone."""
         try:
             body = ast.parse(self.segment(function)).body
+            if function.name == MODULE_BODY:
+                return _as_function(body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         node = body[0] if body else None
@@ -46,3 +48,11 @@ class SourceFile:
 def line_shift(function: FunctionFacts) -> int:
     """Return what to add to a line of a function's segment to get the line in its file."""
     return function.first_line - (2 if function.column else 1)
+
+
+def _as_function(body: list[ast.stmt]) -> ast.FunctionDef:
+    """Return the statements of a module as a function without parameters."""
+    empty = ast.parse("def module(): pass").body[0]
+    assert isinstance(empty, ast.FunctionDef), "the text says so"
+    empty.body = body
+    return empty

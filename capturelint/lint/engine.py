@@ -14,6 +14,7 @@ from capturelint.lint import subjects, suppress
 from capturelint.lint.files import as_finding, discover
 from capturelint.lint.linked import Linked, link, shown_path, without_collection
 from capturelint.lint.registry import RuleEntry
+from capturelint.lint.symbols import Function
 from capturelint.lint.values.analysis import FunctionState
 from capturelint.rule import Report, Rule, Trait
 from capturelint.source import line_shift
@@ -105,19 +106,24 @@ def list_roots(
         root = linked.root_of(index)
         if root != index:
             path = shown_path(function.file.path)
-            one = Reached(function.full_name, path, function.facts.line, chain)
+            one = Reached(function.full_name, path, _line(function), chain)
             reached.setdefault(root, []).append(one)
     return tuple(
         RootReport(
             function.full_name,
             shown_path(function.file.path),
-            function.facts.line,
+            _line(function),
             why,
             tuple(reached.get(index, ())),
         )
         for index, why in linked.roots.items()
         for function in [linked.project.functions[index]]
     )
+
+
+def _line(function: Function) -> int:
+    """Return the line of a function's `def`; a module's own code starts with its first."""
+    return max(function.facts.line, 1)
 
 
 def chain_of(linked: Linked, index: int, line: int | None) -> tuple[Step, ...]:
@@ -129,7 +135,7 @@ def chain_of(linked: Linked, index: int, line: int | None) -> tuple[Step, ...]:
         seen.add(current)
         function = linked.project.functions[current]
         path = shown_path(function.file.path)
-        steps.append(Step(path, line or function.facts.line, function.facts.qualname))
+        steps.append(Step(path, line or _line(function), function.facts.qualname))
         state = linked.analysis.states.get(current)
         came = None if state is None else state.chain
         current = None

@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from capturelint.names import ClassFacts, FileFacts, FunctionFacts, absolute_module, dotted
+from capturelint.lint.stores import stored
+from capturelint.names import (
+    MODULE_BODY,
+    ClassFacts,
+    FileFacts,
+    FunctionFacts,
+    dotted,
+)
 
 _SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 _MARKER = re.compile(r"#\s*capturelint:\s*(captured|eager)\b")
-_REGISTRARS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
-_GROWERS = frozenset({"append", "extend", "insert", "update", "add_module"})
 _BLOCKS = (
     ast.If,
     ast.For,
@@ -31,20 +36,40 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     """Return the facts of a parsed file. `module` is its dotted name."""
     walk = _Walk(text, module, is_package)
     walk.statements(tree.body, _Scope())
+    functions = [draft.done() for draft in walk.functions]
     if _SITE.search(text):
-        walk.mark_sites()
+        is_script = walk.mark_sites()
+        functions = [draft.done() for draft in walk.functions]
+        if is_script:
+            functions.append(_module_body(text))
     return FileFacts(
         path=path,
         module=module,
         is_package=is_package,
         imports=walk.imports,
         stars=tuple(walk.stars),
-        functions=tuple(draft.done() for draft in walk.functions),
+        functions=tuple(functions),
         classes=tuple(walk.classes),
         assigns=walk.assigns,
         has_comments="capturelint:" in text,
         top_functions=walk.top_functions,
         top_classes=walk.top_classes,
+    )
+
+
+def _module_body(text: str) -> FunctionFacts:
+    """Return the module's own code as a function, since it captures a graph."""
+    return FunctionFacts(
+        qualname=MODULE_BODY,
+        name=MODULE_BODY,
+        owner=-1,
+        parent=-1,
+        first_line=1,
+        line=0,
+        end_line=text.count("\n") + 1,
+        column=0,
+        decorators=(),
+        has_site=True,
     )
 
 
@@ -121,13 +146,17 @@ class _Walk:
             elif scope.owner < 0 and isinstance(node, ast.Assign | ast.AnnAssign):
                 self._module_assign(node)
 
-    def mark_sites(self) -> None:
-        """Mark the functions whose text may hold a capture site."""
+    def mark_sites(self) -> bool:
+        """Mark the functions whose text may hold a capture site; return whether other code may too."""
         text = self.text
         lines = [text.count("\n", 0, match.start()) + 1 for match in _SITE.finditer(text)]
         for draft in self.functions:
             end = draft.node.end_lineno or 0
             draft.has_site = any(draft.node.lineno <= line <= end for line in lines)
+            lines = [
+                line for line in lines if not draft.has_site or not draft.node.lineno <= line <= end
+            ]
+        return bool(lines)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: _Scope) -> None:
         index = len(self.functions)
@@ -191,23 +220,11 @@ class _Walk:
             )
 
     def _note_stores(self, node: ast.stmt, draft: _Draft) -> None:
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-            targets = [node.target]
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            for attribute in _stored_by_call(node.value, draft.self_name):
-                draft.stores[attribute] = None
-            return
-        elif isinstance(node, ast.Global):
-            for name in node.names:
-                self.assigns[name] = ""
-            return
-        else:
-            return
-        for target in targets:
-            for attribute in _self_attributes(target, draft.self_name):
-                draft.stores[attribute] = None
+        if isinstance(node, ast.Global):
+            # A name that functions rebind is no constant.
+            self.assigns.update(dict.fromkeys(node.names, ""))
+        for attribute in stored(node, draft.self_name):
+            draft.stores[attribute] = None
 
     def _source(self, node: ast.expr) -> str:
         """Return the source of a short expression; "" for one too long to matter."""
@@ -238,23 +255,6 @@ class _Walk:
         return ""
 
 
-def imported_names(
-    node: ast.Import | ast.ImportFrom, *, here: str, is_package: bool
-) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """Yield each local name that an import binds, with the module and the name in it."""
-    if isinstance(node, ast.ImportFrom):
-        module = absolute_module(node.module, node.level, here=here, is_package=is_package)
-        for alias in node.names:
-            yield alias.asname or alias.name, (module, None if alias.name == "*" else alias.name)
-        return
-    for alias in node.names:
-        if alias.asname:
-            yield alias.asname, (alias.name, None)
-        else:
-            top = alias.name.partition(".")[0]
-            yield top, (top, None)
-
-
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
@@ -274,41 +274,3 @@ def _decorator(node: ast.expr) -> str:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in _GRAPH_MODES:
                 return f"{name}:{keyword.value.value}"
     return name
-
-
-def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:
-    if isinstance(target, ast.Tuple | ast.List):
-        for element in target.elts:
-            yield from _self_attributes(element, self_name)
-        return
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    if (
-        isinstance(target, ast.Attribute)
-        and isinstance(target.value, ast.Name)
-        and target.value.id == self_name
-    ):
-        yield target.attr
-
-
-def _is_in_place(method: str) -> bool:
-    return method.endswith("_") and not method.startswith("_")
-
-
-def _stored_by_call(call: ast.Call, self_name: str) -> Iterator[str]:
-    """Yield attributes of self that `self.register_buffer("x", ..)`, `self.xs.append(..)` or `self.x.add_(..)` sets."""
-    function = call.func
-    first = call.args[0] if call.args else None
-    named = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else "*"
-    if isinstance(function, ast.Name):
-        is_setattr = function.id == "setattr" and len(call.args) > 1
-        if is_setattr and isinstance(first, ast.Name) and first.id == self_name:
-            key = call.args[1]
-            is_known = isinstance(key, ast.Constant) and isinstance(key.value, str)
-            yield str(key.value) if is_known and isinstance(key, ast.Constant) else "*"
-    elif isinstance(function, ast.Attribute):
-        if isinstance(function.value, ast.Name) and function.value.id == self_name:
-            if function.attr in _REGISTRARS:
-                yield named
-        elif function.attr in _GROWERS or _is_in_place(function.attr):
-            yield from _self_attributes(function.value, self_name)

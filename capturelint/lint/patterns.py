@@ -6,7 +6,8 @@ import fnmatch
 import re
 from collections.abc import Iterable
 
-from capturelint.lint.project import Function, Project
+from capturelint.lint.project import Project
+from capturelint.lint.symbols import Function
 
 _SUBCLASSES = "subclasses:"
 

@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
-from capturelint.names import ClassFacts, FileFacts, FunctionFacts
+from capturelint.lint.symbols import Class, Function, Symbol
+from capturelint.names import FileFacts
 
 _DEPTH = 12
 # Classes of other packages that are modules, by their last name.
 _MODULE_CLASSES = frozenset(
     "Module LightningModule PreTrainedModel ModelMixin MegatronModule TransformerEngineBaseModule".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One function of the project. `index` is its place in `Project.functions`."""
-
-    index: int
-    file: FileFacts
-    facts: FunctionFacts
-    owner: int
-    parent: int
-
-    @property
-    def full_name(self) -> str:
-        """Return `package.module.Class.method`."""
-        return f"{self.file.module}.{self.facts.qualname}"
-
-
-@dataclass(frozen=True, slots=True)
-class Class:
-    """One class of the project. `index` is its place in `Project.classes`."""
-
-    index: int
-    file: FileFacts
-    facts: ClassFacts
-    methods: dict[str, int]
-
-    @property
-    def full_name(self) -> str:
-        """Return `package.module.Class`."""
-        return f"{self.file.module}.{self.facts.qualname}"
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """What a dotted name stands for: a project symbol, or the dotted name of something outside."""
-
-    ref: Ref | None = None
-    name: str = ""
-    constant_of: tuple[FileFacts, str] | None = None
 
 
 _NOTHING = Symbol()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from capturelint.lint.files import Problem, UnreadableFileError, parse, read_text
 from capturelint.lint.index import facts_of
-from capturelint.lint.project import Function
+from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import SourceFile
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from capturelint.lint.patterns import Patterns
-from capturelint.lint.project import Function, Project
+from capturelint.lint.project import Project
+from capturelint.lint.symbols import Function
 
 _GRAPH_MODES = ("reduce-overhead", "max-autotune")
 

@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Role, Value
-from capturelint.lint.project import Class, Function, Project
+from capturelint.lint.project import Project
+from capturelint.lint.symbols import Function
 from capturelint.lint.values import binding, statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
-from capturelint.lint.values.expressions import EVALUATORS
-from capturelint.lint.values.frame import Frame, RawSpan
+from capturelint.lint.values.entrance import Entrance, Node
+from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join, join_all, join_passed
-from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
+from capturelint.lint.values.setup import Setup
+from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
-from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
 _DEEPEST = 20
 _MOST_ROUNDS = 4
-_MOST_SETUPS = 40_000
-
-Node = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@dataclass(slots=True)
-class FunctionState:
-    """What the pass knows of one captured function. `chain` is who first called it, and where."""
-
-    index: int
-    is_root: bool = False
-    is_site: bool = False
-    params: dict[str, Value] = field(default_factory=dict)
-    returns: Value = UNKNOWN
-    values: dict[RawSpan, Value] = field(default_factory=dict)
-    regions: list[RawSpan] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
-    traits: set[Trait] = field(default_factory=set)
-    callers: set[int] = field(default_factory=set)
-    chain: tuple[int, int] | None = None
-    rounds: int = 0
-    is_running: bool = False
 
 
 class Analysis:
@@ -60,24 +39,12 @@ class Analysis:
         self.attributes = Attributes(self)
         self.states: dict[int, FunctionState] = {}
         self.failures: dict[int, str] = {}
-        self._body_of = body_of
+        self.entrance = Entrance(self, body_of)
+        self.setup = Setup(self)
         self._wanted = wanted
         self._depth = 0
         self._queue: dict[int, None] = {}
         self._roots: list[int] = []
-        self._setups: dict[
-            tuple[int, tuple[tuple[str, Value], ...]], tuple[Value, dict[str, Value]]
-        ] = {}
-        # Setups under way, and whether one of them was asked for meanwhile: an answer that rests
-        # on what is not finished must not be remembered.
-        self._running: set[object] = set()
-        self.met_cycle = False
-        self._signatures: dict[int, Signature | None] = {}
-        self._declared: dict[int, Value] = {}
-        self._constants: dict[tuple[str, str], Value] = {}
-        self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
-        self._lambdas: list[tuple[Frame, dict[str, Value], ast.Lambda]] = []
-        self._nested: dict[str, dict[int, int]] = {}
 
     # -- driving
 
@@ -132,9 +99,9 @@ class Analysis:
             return self._call_lambda(frame, ref.index, arguments)
         function = self.project.functions[ref.index]
         if self.surroundings.is_eager(function):
-            return self._declared_return(function)
+            return self.entrance.declared_return(function)
         if not frame.captured:
-            return self._setup_call(function, ref, arguments)
+            return self.setup.call(function, ref, arguments)
         state = self._state(ref.index)
         if frame.function is not None and not state.is_root and state.chain is None:
             state.chain = (frame.function.index, getattr(node, "lineno", 0))
@@ -159,10 +126,7 @@ class Analysis:
     def _pass(
         self, state: FunctionState, function: Function, ref: Ref, arguments: Arguments
     ) -> None:
-        signature = self._signature(function)
-        if signature is None:
-            return
-        given = bound(signature, arguments, skip_first=self._skips_first(function, ref))
+        given = self.entrance.given(function, ref, arguments)
         changed = False
         for name, value in given.items():
             known = state.params.get(name)
@@ -173,93 +137,58 @@ class Analysis:
         if changed and state.rounds and state.rounds < _MOST_ROUNDS:
             self._queue[state.index] = None
 
-    def _skips_first(self, function: Function, ref: Ref) -> bool:
-        return ref.role is Role.METHOD and not (
-            "staticmethod" in function.facts.decorators and function.facts.name != "forward"
-        )
-
     def _result(self, state: FunctionState, function: Function) -> Value:
         if state.rounds == 0 and not state.is_running:
-            if self._depth >= _DEEPEST:
-                self._queue[state.index] = None
-            else:
+            if self.may_go_deeper:
                 self._evaluate(state)
+            else:
+                self._queue[state.index] = None
         known = state.returns
         if known.kind is Kind.UNKNOWN and not known.refs:
-            return self._declared_return(function)
-        return known
-
-    def _declared_return(self, function: Function) -> Value:
-        found = self._declared.get(function.index)
-        if found is None:
-            signature = self._signature(function)
-            returns = None if signature is None else signature.returns
-            found = self.surroundings.annotation(returns, function.file.module)
-            self._declared[function.index] = found
-        return found
-
-    def _signature(self, function: Function) -> Signature | None:
-        if function.index not in self._signatures:
-            node = self._body_of(function)
-            self._signatures[function.index] = None if node is None else signature_of(node)
-        return self._signatures[function.index]
-
-    def _known_signature(self, function: Function, node: Node) -> Signature:
-        known = self._signatures.get(function.index)
-        if known is None:
-            known = self._signatures[function.index] = signature_of(node)
+            return self.entrance.declared_return(function)
         return known
 
     def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
-        home, env, node = self._lambdas[-index - 1]
-        if self._depth >= _DEEPEST:
+        if not self.may_go_deeper:
             return UNKNOWN
-        inner = Frame(self, home.file, home.function, EVALUATORS, captured=False)
-        inner.self_name = home.self_name
-        inner.captured, inner.live = frame.captured, frame.live
-        # What a lambda does is noted where it stands.
-        inner.values, inner.names, inner.traits = home.values, home.names, home.traits
-        inner.closure = {**home.closure, **env}
-        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-        inner.env = dict.fromkeys(names, UNKNOWN)
-        inner.env.update(zip(names, arguments.positional, strict=False))
-        inner.env.update({k: v for k, v in arguments.keywords if k in inner.env})
-        self._depth += 1
-        try:
-            return inner.evaluate(node.body)
-        finally:
-            self._depth -= 1
+        inner, body = self.entrance.lambda_frame(frame, index, arguments)
+        with self.deeper():
+            return inner.evaluate(body)
 
     # -- evaluating one function
 
+    @property
+    def may_go_deeper(self) -> bool:
+        """Return whether one more call may be evaluated inside those under way."""
+        return self._depth < _DEEPEST
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Count one more call under way."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
     def _evaluate(self, state: FunctionState) -> None:
         function = self.project.functions[state.index]
-        node = self._body_of(function)
+        node = self.entrance.body_of(function)
         if node is None or state.is_running:
             return
         state.is_running = True
         state.rounds += 1
-        self._depth += 1
-        frame = self._frame(function, node, captured=not state.is_site)
-        frame.env.update(
-            entry_values(
-                self.surroundings,
-                function,
-                node,
-                state.params,
-                is_root=state.is_root,
-                signature=self._known_signature(function, node),
-            )
+        frame = self.entrance.opened(
+            function, node, state.params, captured=not state.is_site, is_root=state.is_root
         )
-        self._bind_self(frame, function, node)
         try:
-            statements.run_block(frame, node.body)
+            with self.deeper():
+                statements.run_block(frame, node.body)
             self._keep(state, frame)
         except RecursionError:
             self.failures[state.index] = "is nested too deeply to analyse"
         finally:
             state.is_running = False
-            self._depth -= 1
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
         state.names, state.traits = frame.names, frame.traits
@@ -272,28 +201,6 @@ class Analysis:
                 known = self.states.get(caller)
                 if known is not None and 0 < known.rounds < _MOST_ROUNDS and not known.is_running:
                     self._queue[caller] = None
-
-    def _frame(self, function: Function, node: Node, *, captured: bool) -> Frame:
-        frame = Frame(self, function.file, function, EVALUATORS, captured=captured)
-        closure = self._closures.get(function.index)
-        if closure is not None:
-            home, env = closure
-            frame.closure = {**home.closure, **env}
-            frame.self_name = home.self_name
-        return frame
-
-    def _bind_self(self, frame: Frame, function: Function, node: Node) -> None:
-        if function.owner < 0 or "staticmethod" in function.facts.decorators:
-            return
-        parameters = [*node.args.posonlyargs, *node.args.args]
-        if not parameters:
-            return
-        frame.self_name = parameters[0].arg
-        is_class = "classmethod" in function.facts.decorators
-        role = Role.CLASS if is_class else Role.INSTANCE
-        is_module = self.project.is_module(function.owner) and not is_class
-        kind = Kind.MODULE if is_module else Kind.HOST_VALUE
-        frame.env[frame.self_name] = Value(kind, refs=(Ref(role, function.owner),))
 
     def _run_site(self, index: int) -> None:
         state = self._state(index)
@@ -320,112 +227,11 @@ class Analysis:
             and (self.states[function.index].is_site)
         )
 
-    # -- code that runs before capture
-
-    @property
-    def is_setting_up(self) -> bool:
-        """Return whether code that runs before capture is being evaluated."""
-        return bool(self._running)
-
-    def setup_stores(self, index: int) -> dict[str, Value]:
-        """Return what a function, run eagerly, stores on `self`."""
-        return self._setup(self.project.functions[index], {})[1]
-
-    def _setup_call(self, function: Function, ref: Ref, arguments: Arguments) -> Value:
-        declared = self._declared_return(function)
-        if declared.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not declared.refs:
-            if declared.element is None and declared.items is None:
-                return declared
-        signature = self._signature(function)
-        if signature is None:
-            return UNKNOWN
-        given = bound(signature, arguments, skip_first=self._skips_first(function, ref))
-        result = self._setup(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
-        return declared if result.kind is Kind.UNKNOWN and not result.refs else result
-
-    def _setup(self, function: Function, given: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
-        key = (function.index, tuple(sorted(given.items(), key=lambda item: item[0])))
-        found = self._setups.get(key)
-        if found is not None:
-            if key in self._running:
-                self.met_cycle = True
-            return found
-        node = self._body_of(function)
-        if node is None or self._depth >= _DEEPEST or len(self._setups) > _MOST_SETUPS:
-            return UNKNOWN, {}
-        self._setups[key] = (UNKNOWN, {})
-        self._running.add(key)
-        frame = self._frame(function, node, captured=False)
-        frame.env.update(
-            entry_values(
-                self.surroundings,
-                function,
-                node,
-                given,
-                is_root=False,
-                is_setup=True,
-                signature=self._known_signature(function, node),
-            )
-        )
-        self._bind_self(frame, function, node)
-        self._depth += 1
-        try:
-            statements.run_block(frame, node.body)
-        except RecursionError:
-            self.failures[function.index] = "is nested too deeply to analyse"
-        finally:
-            self._depth -= 1
-            self._running.discard(key)
-        result = join_all(frame.returns) if frame.returns else NONE
-        self._setups[key] = (result, frame.stores)
-        return self._setups[key]
-
     # -- small questions of the evaluators
 
     def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
         """Bind a comprehension's target."""
         binding.bind(frame, target, value)
-
-    def module_constant(self, file: FileFacts, name: str) -> Value:
-        """Return the value of a name bound once at module level."""
-        return self._constant_of((file.module, name), file, file.assigns[name])
-
-    def class_constant(self, one: Class, source: str) -> Value:
-        """Return the value of a class-level assignment, given as source text."""
-        return self._constant_of((f"{one.file.module}:{one.index}", source), one.file, source)
-
-    def _constant_of(self, key: tuple[str, str], file: FileFacts, source: str) -> Value:
-        found = self._constants.get(key)
-        if found is not None:
-            return found
-        self._constants[key] = UNKNOWN
-        if source:
-            try:
-                node = ast.parse(source, mode="eval").body
-                frame = Frame(self, file, None, EVALUATORS, captured=False)
-                self._constants[key] = frame.evaluate(node)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                pass
-        return self._constants[key]
-
-    def nested_function(self, frame: Frame, node: Node) -> Value:
-        """Return the value of a `def` inside a function, and remember what it closes over."""
-        module = frame.file.module
-        if module not in self._nested:
-            first = self.project.first_function[module]
-            lines = {f.line: first + offset for offset, f in enumerate(frame.file.functions)}
-            self._nested[module] = lines
-        shift = self.surroundings.line_shift(frame.function)
-        index = self._nested[module].get(node.lineno + shift)
-        if index is None:
-            return UNKNOWN
-        self._closures[index] = (frame, frame.env)
-        return Value(Kind.HOST_VALUE, refs=(Ref(Role.FUNCTION, index),))
-
-    def lambda_ref(self, frame: Frame, node: ast.Lambda) -> Ref:
-        """Return the reference of a lambda made in `frame`."""
-        self._lambdas.append((frame, frame.env, node))
-        return Ref(Role.FUNCTION, -len(self._lambdas))
 
     def guard(self, name: str) -> bool | None:
         """Return the answer that a call of this name has while capturing, if it has only one."""
@@ -452,10 +258,3 @@ class Analysis:
         if state is None:
             state = self.states[index] = FunctionState(index)
         return state
-
-
-def _is_telling(value: Value) -> bool:
-    """Return whether an argument can change what a factory makes."""
-    if value.refs or value.kind is Kind.MODULE:
-        return True
-    return value.element is not None and bool(value.element.refs)

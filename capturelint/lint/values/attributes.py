@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
-from capturelint.lint.project import Function
+from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join, join_all
@@ -74,13 +74,13 @@ class Attributes:
         key = (index, name)
         if key in self._values:
             return self._values[key]
-        analysis = self._analysis
-        before, analysis.met_cycle = analysis.met_cycle, False
+        setup = self._analysis.setup
+        before, setup.met_cycle = setup.met_cycle, False
         self._values[key] = None
         found = self._values[key] = self._work_out(index, name)
-        if analysis.met_cycle and analysis.is_setting_up:
+        if setup.met_cycle and setup.is_running:
             del self._values[key]
-        analysis.met_cycle = analysis.is_setting_up and (before or analysis.met_cycle)
+        setup.met_cycle = setup.is_running and (before or setup.met_cycle)
         return found
 
     def _work_out(self, index: int, name: str) -> Value | None:
@@ -130,7 +130,7 @@ class Attributes:
                 if constructing is not None:
                     if (function.facts.name in _CONSTRUCTORS) is not constructing:
                         continue
-                stored = analysis.setup_stores(function.index).get(name)
+                stored = analysis.setup.stores(function.index).get(name)
                 if stored is not None:
                     found = stored if found is None else join(found, stored)
         return found
@@ -165,7 +165,7 @@ class Attributes:
                 return hints.value_of_text(text, project, one.file.module)
             source = one.facts.assigns.get(name)
             if source:
-                return self._analysis.class_constant(one, source)
+                return self._analysis.setup.class_constant(one, source)
         return None
 
 

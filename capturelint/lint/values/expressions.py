@@ -117,7 +117,7 @@ def _comprehension(frame: Frame, node: ast.expr) -> Value:
 
 def _lambda(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.Lambda), "dispatched by type"
-    return Value(Kind.HOST_VALUE, refs=(frame.analysis.lambda_ref(frame, node),))
+    return Value(Kind.HOST_VALUE, refs=(frame.analysis.entrance.lambda_ref(frame, node),))
 
 
 def _joined(frame: Frame, node: ast.expr) -> Value:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from capturelint.kind import UNKNOWN, Value
-from capturelint.lint.project import Function
+from capturelint.lint.symbols import Function
 from capturelint.lint.values.join import join
 from capturelint.names import FileFacts
 from capturelint.rule import Trait

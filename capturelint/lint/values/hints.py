@@ -17,7 +17,8 @@ from capturelint.kind import (
     Role,
     Value,
 )
-from capturelint.lint.project import Project, Symbol
+from capturelint.lint.project import Project
+from capturelint.lint.symbols import Symbol
 from capturelint.lint.values.join import join, mapping, sequence
 from capturelint.names import dotted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
-from capturelint.lint.project import Symbol
+from capturelint.lint.symbols import Symbol
 from capturelint.lint.values import tables, tensors
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join_all
@@ -40,7 +40,7 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     """Return the value of a module-level symbol."""
     if symbol.constant_of is not None:
         file, name = symbol.constant_of
-        return frame.analysis.module_constant(file, name)
+        return frame.analysis.setup.module_constant(file, name)
     if symbol.ref is not None:
         # A package's dotted name travels in `name`, which for other symbols stays empty.
         name = symbol.name if symbol.ref.role is Role.PACKAGE else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
-from capturelint.lint.project import Function
+from capturelint.lint.symbols import Function
 from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
 from capturelint.lint.values.join import join, join_passed, mapping, sequence

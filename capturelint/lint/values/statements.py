@@ -1,20 +1,17 @@
-"""What each statement does to the names in scope, arm by arm."""
+"""What blocks of statements do to the names in scope, arm by arm."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Value
-from capturelint.lint.index import imported_names
+from capturelint.kind import HOST, UNKNOWN, Value
 from capturelint.lint.values import once, truth
 from capturelint.lint.values.binding import bind
-from capturelint.lint.values.expressions import annotated
 from capturelint.lint.values.frame import Frame, chain_text, joined_envs
-from capturelint.lint.values.join import iterated, join
-from capturelint.lint.values.lookup import symbol_value
+from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
-from capturelint.lint.values.operators import combined
+from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
 
 _MOST_PASSES = 3
@@ -35,59 +32,6 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
 def _run(frame: Frame, node: ast.stmt) -> bool:
     handler = _HANDLERS.get(type(node))
     return True if handler is None else handler(frame, node)
-
-
-def _expression(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Expr), "dispatched by type"
-    frame.evaluate(node.value)
-    return not _never_returns(node.value)
-
-
-def _never_returns(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and chain_text(node.func) in ("sys.exit", "os._exit", "exit")
-
-
-def _assign(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Assign), "dispatched by type"
-    value = frame.evaluate(node.value)
-    for target in node.targets:
-        bind(frame, target, value, node.value)
-    return True
-
-
-def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.AnnAssign), "dispatched by type"
-    said = annotated(frame, node.annotation)
-    if node.value is None:
-        if isinstance(node.target, ast.Attribute):
-            bind(frame, node.target, said)
-        return True
-    value = frame.evaluate(node.value)
-    if value.kind is Kind.UNKNOWN and not value.refs:
-        value = said
-    elif value.is_none and said.kind is not Kind.UNKNOWN:
-        value = join(said, value) if isinstance(node.target, ast.Attribute) else value
-    elif value.items == () and said.element is not None:
-        value = said
-    bind(frame, node.target, value)
-    return True
-
-
-def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.AugAssign), "dispatched by type"
-    left = frame.evaluate(node.target)
-    right = frame.evaluate(node.value)
-    value = combined(frame, left, node.op, right)
-    if left.is_tensor and value.is_tensor:
-        value = value._replace(kind=left.kind, dtype=left.dtype or value.dtype, rank=left.rank)
-    if isinstance(node.target, ast.Attribute) and value.kind is Kind.HOST_TENSOR:
-        value = value._replace(varies=True)
-    if isinstance(node.target, ast.Subscript):
-        # The mask is read and written; that the value is a number does not help.
-        frame.note(Trait.TENSOR_SUBSCRIPT)
-    else:
-        bind(frame, node.target, value)
-    return True
 
 
 def _if(frame: Frame, node: ast.stmt) -> bool:
@@ -244,73 +188,8 @@ def _captured_names(pattern: ast.pattern) -> list[str]:
     ]
 
 
-def _return(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Return), "dispatched by type"
-    value = (
-        Value(Kind.HOST_VALUE, constant=(None,))
-        if node.value is None
-        else frame.evaluate(node.value)
-    )
-    frame.returns.append(value)
-    return False
-
-
-def _raise(_frame: Frame, _node: ast.stmt) -> bool:
-    # The message is only made when the error is raised, and then the capture is lost anyway.
-    return False
-
-
-def _assert(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Assert), "dispatched by type"
-    truth.test(frame, node.test)
-    # Its message is only made when it fails, and then the capture is lost anyway.
-    frame.env = dict(narrowed(frame, node.test, outcome=True))
-    return True
-
-
-def _leave(_frame: Frame, _node: ast.stmt) -> bool:
-    return False
-
-
-def _delete(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Delete), "dispatched by type"
-    for target in node.targets:
-        frame.env.pop(chain_text(target), None)
-    return True
-
-
-def _define(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "dispatched by type"
-    value = frame.analysis.nested_function(frame, node)
-    for default in (*node.args.defaults, *node.args.kw_defaults):
-        if default is not None:
-            frame.evaluate(default)
-    frame.env[node.name] = value
-    return True
-
-
-def _define_class(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.ClassDef), "dispatched by type"
-    frame.env[node.name] = UNKNOWN
-    return True
-
-
-def _import(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
-    file, project = frame.file, frame.analysis.project
-    for name, (module, member) in imported_names(
-        node, here=file.module, is_package=file.is_package
-    ):
-        if name != "*":
-            frame.env[name] = symbol_value(frame, project.imported(module, member))
-    return True
-
-
 _HANDLERS: dict[type, Callable[[Frame, ast.stmt], bool]] = {
-    ast.Expr: _expression,
-    ast.Assign: _assign,
-    ast.AnnAssign: _annotated_assign,
-    ast.AugAssign: _augmented_assign,
+    **SIMPLE,
     ast.If: _if,
     ast.For: _for,
     ast.AsyncFor: _for,
@@ -319,16 +198,5 @@ _HANDLERS: dict[type, Callable[[Frame, ast.stmt], bool]] = {
     ast.AsyncWith: _with,
     ast.Try: _try,
     ast.Match: _match,
-    ast.Return: _return,
-    ast.Raise: _raise,
-    ast.Assert: _assert,
-    ast.Break: _leave,
-    ast.Continue: _leave,
-    ast.Delete: _delete,
-    ast.FunctionDef: _define,
-    ast.AsyncFunctionDef: _define,
-    ast.ClassDef: _define_class,
-    ast.Import: _import,
-    ast.ImportFrom: _import,
     **({ast.TryStar: _try} if hasattr(ast, "TryStar") else {}),
 }

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from capturelint.kind import UNKNOWN, Kind, Value
 from capturelint.lint.patterns import Patterns
-from capturelint.lint.project import Function, Project
+from capturelint.lint.project import Project
+from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
 from capturelint.preset import Preset
 from capturelint.source import line_shift

@@ -1,0 +1,48 @@
+"""What the link speaks in: functions and classes of the project, and what a name stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capturelint.kind import Ref
+from capturelint.names import ClassFacts, FileFacts, FunctionFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the project. `index` is its place in `Project.functions`."""
+
+    index: int
+    file: FileFacts
+    facts: FunctionFacts
+    owner: int
+    parent: int
+
+    @property
+    def full_name(self) -> str:
+        """Return `package.module.Class.method`."""
+        return f"{self.file.module}.{self.facts.qualname}"
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One class of the project. `index` is its place in `Project.classes`."""
+
+    index: int
+    file: FileFacts
+    facts: ClassFacts
+    methods: dict[str, int]
+
+    @property
+    def full_name(self) -> str:
+        """Return `package.module.Class`."""
+        return f"{self.file.module}.{self.facts.qualname}"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What a dotted name stands for: a project symbol, or the dotted name of something outside."""
+
+    ref: Ref | None = None
+    name: str = ""
+    constant_of: tuple[FileFacts, str] | None = None

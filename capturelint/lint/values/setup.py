@@ -1,0 +1,110 @@
+"""Code that runs before capture: constructors, factories, constants of modules and classes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Value
+from capturelint.lint.symbols import Class, Function
+from capturelint.lint.values import statements
+from capturelint.lint.values.arguments import Arguments
+from capturelint.lint.values.expressions import EVALUATORS
+from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import join_all
+from capturelint.names import FileFacts
+
+if TYPE_CHECKING:
+    from capturelint.lint.values.analysis import Analysis
+
+_MOST_SETUPS = 40_000
+
+Stores = dict[str, Value]
+Key = tuple[int, tuple[tuple[str, Value], ...]]
+
+
+class Setup:
+    """Evaluates eager code, each function once for each set of telling arguments."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._done: dict[Key, tuple[Value, Stores]] = {}
+        self._running: set[Key] = set()
+        self._constants: dict[tuple[str, str], Value] = {}
+        # Whether a function under way was asked for meanwhile: an answer that rests on what is not
+        # finished must not be remembered.
+        self.met_cycle = False
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether a function is being evaluated."""
+        return bool(self._running)
+
+    def stores(self, index: int) -> Stores:
+        """Return what a function, run eagerly, stores on `self`."""
+        return self._evaluate(self._analysis.project.functions[index], {})[1]
+
+    def call(self, function: Function, ref: Ref, arguments: Arguments) -> Value:
+        """Return what a function, called eagerly, gives."""
+        entrance = self._analysis.entrance
+        declared = entrance.declared_return(function)
+        if declared.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not declared.refs:
+            if declared.element is None and declared.items is None:
+                return declared
+        given = entrance.given(function, ref, arguments)
+        result = self._evaluate(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
+        return declared if result.kind is Kind.UNKNOWN and not result.refs else result
+
+    def module_constant(self, file: FileFacts, name: str) -> Value:
+        """Return the value of a name bound once at module level."""
+        return self._constant((file.module, name), file, file.assigns[name])
+
+    def class_constant(self, one: Class, source: str) -> Value:
+        """Return the value of a class-level assignment, given as source text."""
+        return self._constant((f"{one.file.module}:{one.index}", source), one.file, source)
+
+    def _constant(self, key: tuple[str, str], file: FileFacts, source: str) -> Value:
+        found = self._constants.get(key)
+        if found is not None:
+            return found
+        self._constants[key] = UNKNOWN
+        if source:
+            try:
+                node = ast.parse(source, mode="eval").body
+                frame = Frame(self._analysis, file, None, EVALUATORS, captured=False)
+                self._constants[key] = frame.evaluate(node)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                # Too odd to be a constant: what it is stays unknown.
+                return UNKNOWN
+        return self._constants[key]
+
+    def _evaluate(self, function: Function, given: Stores) -> tuple[Value, Stores]:
+        analysis = self._analysis
+        key: Key = (function.index, tuple(sorted(given.items(), key=lambda item: item[0])))
+        found = self._done.get(key)
+        if found is not None:
+            self.met_cycle = self.met_cycle or key in self._running
+            return found
+        node = analysis.entrance.body_of(function)
+        if node is None or not analysis.may_go_deeper or len(self._done) > _MOST_SETUPS:
+            return UNKNOWN, {}
+        self._done[key] = (UNKNOWN, {})
+        self._running.add(key)
+        frame = analysis.entrance.opened(function, node, given, captured=False, is_setup=True)
+        try:
+            with analysis.deeper():
+                statements.run_block(frame, node.body)
+        except RecursionError:
+            analysis.failures[function.index] = "is nested too deeply to analyse"
+        finally:
+            self._running.discard(key)
+        result = join_all(frame.returns) if frame.returns else NONE
+        self._done[key] = (result, frame.stores)
+        return self._done[key]
+
+
+def _is_telling(value: Value) -> bool:
+    """Return whether an argument can change what a factory makes."""
+    if value.refs or value.kind is Kind.MODULE:
+        return True
+    return value.element is not None and bool(value.element.refs)

@@ -1,0 +1,152 @@
+"""What each simple statement does to the names in scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from capturelint.kind import Kind, Value
+from capturelint.lint.index import imported_names
+from capturelint.lint.values import truth
+from capturelint.lint.values.binding import bind
+from capturelint.lint.values.expressions import annotated
+from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.join import join
+from capturelint.lint.values.lookup import symbol_value
+from capturelint.lint.values.narrowing import narrowed
+from capturelint.lint.values.operators import combined
+from capturelint.rule import Trait
+
+
+def _expression(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Expr), "dispatched by type"
+    frame.evaluate(node.value)
+    return not _never_returns(node.value)
+
+
+def _never_returns(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and chain_text(node.func) in ("sys.exit", "os._exit", "exit")
+
+
+def _assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Assign), "dispatched by type"
+    value = frame.evaluate(node.value)
+    for target in node.targets:
+        bind(frame, target, value, node.value)
+    return True
+
+
+def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.AnnAssign), "dispatched by type"
+    said = annotated(frame, node.annotation)
+    if node.value is None:
+        if isinstance(node.target, ast.Attribute):
+            bind(frame, node.target, said)
+        return True
+    value = frame.evaluate(node.value)
+    if value.kind is Kind.UNKNOWN and not value.refs:
+        value = said
+    elif value.is_none and said.kind is not Kind.UNKNOWN:
+        value = join(said, value) if isinstance(node.target, ast.Attribute) else value
+    elif value.items == () and said.element is not None:
+        value = said
+    bind(frame, node.target, value)
+    return True
+
+
+def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.AugAssign), "dispatched by type"
+    left = frame.evaluate(node.target)
+    right = frame.evaluate(node.value)
+    value = combined(frame, left, node.op, right)
+    if left.is_tensor and value.is_tensor:
+        value = value._replace(kind=left.kind, dtype=left.dtype or value.dtype, rank=left.rank)
+    if isinstance(node.target, ast.Attribute) and value.kind is Kind.HOST_TENSOR:
+        value = value._replace(varies=True)
+    if isinstance(node.target, ast.Subscript):
+        # The mask is read and written; that the value is a number does not help.
+        frame.note(Trait.TENSOR_SUBSCRIPT)
+    else:
+        bind(frame, node.target, value)
+    return True
+
+
+def _return(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Return), "dispatched by type"
+    value = (
+        Value(Kind.HOST_VALUE, constant=(None,))
+        if node.value is None
+        else frame.evaluate(node.value)
+    )
+    frame.returns.append(value)
+    return False
+
+
+def _raise(_frame: Frame, _node: ast.stmt) -> bool:
+    # The message is only made when the error is raised, and then the capture is lost anyway.
+    return False
+
+
+def _assert(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Assert), "dispatched by type"
+    truth.test(frame, node.test)
+    # Its message is only made when it fails, and then the capture is lost anyway.
+    frame.env = dict(narrowed(frame, node.test, outcome=True))
+    return True
+
+
+def _leave(_frame: Frame, _node: ast.stmt) -> bool:
+    return False
+
+
+def _delete(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Delete), "dispatched by type"
+    for target in node.targets:
+        frame.env.pop(chain_text(target), None)
+    return True
+
+
+def _define(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "dispatched by type"
+    value = frame.analysis.entrance.defined(frame, node)
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            frame.evaluate(default)
+    frame.env[node.name] = value
+    return True
+
+
+def _define_class(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.ClassDef), "dispatched by type"
+    frame.env[node.name] = frame.analysis.entrance.defined(frame, node)
+    return True
+
+
+def _import(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
+    file, project = frame.file, frame.analysis.project
+    for name, (module, member) in imported_names(
+        node, here=file.module, is_package=file.is_package
+    ):
+        if name != "*":
+            frame.env[name] = symbol_value(frame, project.imported(module, member))
+    return True
+
+
+SIMPLE: dict[type, Callable[[Frame, ast.stmt], bool]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated_assign,
+    ast.AugAssign: _augmented_assign,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Break: _leave,
+    ast.Continue: _leave,
+    ast.Delete: _delete,
+    ast.FunctionDef: _define,
+    ast.AsyncFunctionDef: _define,
+    ast.ClassDef: _define_class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+}

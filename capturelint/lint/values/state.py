@@ -1,0 +1,28 @@
+"""What the pass knows of one captured function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from capturelint.kind import UNKNOWN, Value
+from capturelint.lint.values.frame import RawSpan
+from capturelint.rule import Trait
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """What the pass knows of one captured function. `chain` is who first called it, and where."""
+
+    index: int
+    is_root: bool = False
+    is_site: bool = False
+    params: dict[str, Value] = field(default_factory=dict)
+    returns: Value = UNKNOWN
+    values: dict[RawSpan, Value] = field(default_factory=dict)
+    regions: list[RawSpan] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    traits: set[Trait] = field(default_factory=set)
+    callers: set[int] = field(default_factory=set)
+    chain: tuple[int, int] | None = None
+    rounds: int = 0
+    is_running: bool = False
