@@ -15,7 +15,7 @@ from capturelint.lint.files import as_finding, discover
 from capturelint.lint.linked import Linked, link, shown_path, without_collection
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.symbols import Function
-from capturelint.lint.values.analysis import FunctionState
+from capturelint.lint.values.state import FunctionState
 from capturelint.rule import Report, Rule, Trait
 from capturelint.source import line_shift
 

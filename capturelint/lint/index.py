@@ -14,6 +14,7 @@ from capturelint.names import (
     FileFacts,
     FunctionFacts,
     dotted,
+    imported_names,
 )
 
 _SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")

@@ -16,7 +16,8 @@ from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from capturelint.lint.roots import find_roots, find_sites
-from capturelint.lint.values.analysis import Analysis, FunctionState
+from capturelint.lint.values.analysis import Analysis
+from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.names import FileFacts
 from capturelint.preset import Preset, load_preset, presets_for

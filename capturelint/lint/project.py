@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
-from capturelint.lint.symbols import Class, Function, Symbol
+from capturelint.lint.symbols import Class, Function, Symbol, is_outside_module
 from capturelint.names import FileFacts
 
 _DEPTH = 12
-# Classes of other packages that are modules, by their last name.
-_MODULE_CLASSES = frozenset(
-    "Module LightningModule PreTrainedModel ModelMixin MegatronModule TransformerEngineBaseModule".split()
-)
 
 
 _NOTHING = Symbol()
@@ -251,10 +247,3 @@ class Project:
     def _is_folder(self, module: str) -> bool:
         """Return whether a module without a file of its own is a folder of project modules."""
         return module in self._folders
-
-
-def is_outside_module(name: str) -> bool:
-    """Return whether the dotted name of a class from outside the project is an `nn.Module`."""
-    if name.startswith("torch.nn.") and name.count(".") >= 2:
-        return not name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils."))
-    return name.rpartition(".")[2] in _MODULE_CLASSES

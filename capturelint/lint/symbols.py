@@ -46,3 +46,16 @@ class Symbol:
     ref: Ref | None = None
     name: str = ""
     constant_of: tuple[FileFacts, str] | None = None
+
+
+# Classes of other packages that are modules, by their last name.
+_MODULE_CLASSES = frozenset(
+    "Module LightningModule PreTrainedModel ModelMixin MegatronModule TransformerEngineBaseModule".split()
+)
+
+
+def is_outside_module(name: str) -> bool:
+    """Return whether the dotted name of a class from outside the project is an `nn.Module`."""
+    if name.startswith("torch.nn.") and name.count(".") >= 2:
+        return not name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils."))
+    return name.rpartition(".")[2] in _MODULE_CLASSES

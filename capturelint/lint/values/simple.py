@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 
 from capturelint.kind import Kind, Value
-from capturelint.lint.index import imported_names
 from capturelint.lint.values import truth
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.expressions import annotated
@@ -15,6 +14,7 @@ from capturelint.lint.values.join import join
 from capturelint.lint.values.lookup import symbol_value
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.operators import combined
+from capturelint.names import imported_names
 from capturelint.rule import Trait
 
 
