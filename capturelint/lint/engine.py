@@ -235,8 +235,7 @@ def _is_asked_for(finding: Finding, config: Config) -> bool:
 def _is_ignored_for(finding: Finding, config: Config) -> bool:
     if not config.per_file_ignores:
         return False
-    absolute = os.path.abspath(finding.path)
-    relative = os.path.relpath(absolute, config.root).replace(os.sep, "/")
+    relative = os.path.relpath(finding.path, config.root).replace(os.sep, "/")
     return any(
         finding.code.startswith(codes)
         and (

@@ -35,7 +35,7 @@ _BLOCKS = (
 
 def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package: bool) -> FileFacts:
     """Return the facts of a parsed file. `module` is its dotted name."""
-    walk = _Walk(text, module, is_package)
+    walk = _Walk(text, module, is_package=is_package)
     walk.statements(tree.body, _Scope())
     functions = [draft.done() for draft in walk.functions]
     if _SITE.search(text):
@@ -117,7 +117,7 @@ class _Scope:
 class _Walk:
     """Collects facts; lives for one file."""
 
-    def __init__(self, text: str, module: str, is_package: bool) -> None:
+    def __init__(self, text: str, module: str, *, is_package: bool) -> None:
         self.lines: list[str] | None = None
         self.text = text
         self.module = module

@@ -39,7 +39,10 @@ class Reader:
         found: list[FileFacts] = []
         problems: list[Problem] = []
         for number, result in enumerate(_indexed(named, self._stdin, jobs), start=1):
-            (problems if isinstance(result, Problem) else found).append(result)  # type: ignore[arg-type]  # by the test
+            if isinstance(result, Problem):
+                problems.append(result)
+            else:
+                found.append(result)
             if progress is not None and number % 50 == 0:
                 progress(f"reading {number} of {len(named)} files")
         return found, problems
@@ -128,7 +131,7 @@ def index_one(named: tuple[Path, str, bool], stdin: tuple[Path, str] | None) -> 
 
 def _indexed(
     named: Sequence[tuple[Path, str, bool]], stdin: tuple[Path, str] | None, jobs: int
-) -> list[FileFacts | Problem] | object:
+) -> list[FileFacts | Problem]:
     if jobs < 2 or len(named) < _WORTH_A_POOL:
         return [index_one(one, stdin) for one in named]
     with ProcessPoolExecutor(jobs) as pool:

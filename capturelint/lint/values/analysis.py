@@ -79,7 +79,7 @@ class Analysis:
         if not self.states[index].rounds:
             self._evaluate(self.states[index])
 
-    def add_graphed(self, values: Sequence[Value], node: ast.AST, frame: Frame) -> None:
+    def add_graphed(self, values: Sequence[Value]) -> None:
         """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
         for value in values:
             for item in (*(value.items or ()), value):

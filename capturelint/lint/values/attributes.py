@@ -111,9 +111,9 @@ class Attributes:
         is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
         if is_vague and self._analysis.is_host_name(name):
             return Value(Kind.HOST_TENSOR)
-        if found.kind is Kind.UNKNOWN and not found.refs:
-            if name in tables.CONFIG_NAMES or name.endswith("_config"):
-                return Value(Kind.HOST_VALUE)
+        is_config = name in tables.CONFIG_NAMES or name.endswith("_config")
+        if is_config and found.kind is Kind.UNKNOWN and not found.refs:
+            return Value(Kind.HOST_VALUE)
         return found
 
     def _from_stores(
@@ -127,9 +127,9 @@ class Attributes:
         found: Value | None = None
         for index in order:
             for function in self._storers(index).get(name, ()):
-                if constructing is not None:
-                    if (function.facts.name in _CONSTRUCTORS) is not constructing:
-                        continue
+                is_constructor = function.facts.name in _CONSTRUCTORS
+                if constructing is not None and is_constructor is not constructing:
+                    continue
                 stored = analysis.setup.stores(function.index).get(name)
                 if stored is not None:
                     found = stored if found is None else join(found, stored)

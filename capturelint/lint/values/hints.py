@@ -103,12 +103,12 @@ def _named(name: str, project: Project, module: str) -> Value:
     if known is None:
         # An alias may be defined by way of itself.
         project.hints[module, name] = UNKNOWN
-        known = _instance(project.resolve(module, name), project, module)
+        known = _instance(project.resolve(module, name), project)
         project.hints[module, name] = known
     return known
 
 
-def _instance(symbol: Symbol, project: Project, module: str) -> Value:
+def _instance(symbol: Symbol, project: Project) -> Value:
     ref = symbol.ref
     if ref is not None and ref.role is Role.CLASS:
         kind = Kind.MODULE if project.is_module(ref.index) else Kind.HOST_VALUE

@@ -68,7 +68,7 @@ def _said_present(test: ast.expr) -> Iterator[str]:
     elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and len(test.args) == 2:
         key = test.args[1]
         if test.func.id == "hasattr" and isinstance(key, ast.Constant):
-            yield f"{chain_text(test.args[0])}.{key.value}"
+            yield f"{chain_text(test.args[0])}.{key.value!s}"
 
 
 def _lasting(node: ast.expr) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
                 elif node.func.attr in ("register_buffer", "register_parameter") and node.args:
                     first = node.args[0]
                     if isinstance(first, ast.Constant):
-                        yield f"{chain_text(node.func.value)}.{first.value}"
+                        yield f"{chain_text(node.func.value)}.{first.value!s}"
 
 
 def _targets(target: ast.expr) -> Iterator[str]:

@@ -34,11 +34,11 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name.startswith("builtins."):
         return builtin_calls.evaluate(frame, name[9:], arguments.positional, keywords, node)
     if name in _TRANSPARENT:
-        return _wrapped(frame, name, arguments, keywords, node)
+        return _wrapped(frame, name, arguments, keywords)
     if name.startswith(("functools.partial", "torch.compiler.", "torch._dynamo.")):
-        return _partial(frame, arguments, node)
+        return _partial(frame, arguments)
     if name.endswith("make_graphed_callables"):
-        frame.analysis.add_graphed(arguments.positional[:1], node, frame)
+        frame.analysis.add_graphed(arguments.positional[:1])
         return arguments.positional[0] if arguments.positional else UNKNOWN
     if last in _CALLERS or name.endswith(".checkpoint"):
         return _called_for_us(frame, name, arguments, node)
@@ -52,7 +52,7 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
         dtype = arguments.positional[0].dtype if arguments.positional else ""
         return Value(Kind.DEVICE_TENSOR, dtype)
-    if name.startswith("torch.ops.") or name.startswith("torch.classes."):
+    if name.startswith(("torch.ops.", "torch.classes.")):
         return UNKNOWN
     if name.startswith(("torch.", "torchvision.ops.")):
         note_operands(frame, arguments.positional)
@@ -81,9 +81,7 @@ def _made(name: str) -> str:
     return name if last in ("Event", "Stream", "Generator") else ""
 
 
-def _wrapped(
-    frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value], node: ast.Call
-) -> Value:
+def _wrapped(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
     """Return the function that a wrapper such as `torch.compile(f)` gives back."""
     mode = keywords.get("mode")
     if (
@@ -92,13 +90,13 @@ def _wrapped(
         and mode.constant
         and mode.constant[0] in _GRAPH_MODES
     ):
-        frame.analysis.add_graphed(arguments.positional[:1], node, frame)
+        frame.analysis.add_graphed(arguments.positional[:1])
     if arguments.positional:
         return arguments.positional[0]
     return Value(Kind.HOST_VALUE, name="@identity")
 
 
-def _partial(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
+def _partial(frame: Frame, arguments: Arguments) -> Value:
     if not arguments.positional:
         return UNKNOWN
     first = arguments.positional[0]

@@ -48,9 +48,9 @@ class Setup:
         """Return what a function, called eagerly, gives."""
         entrance = self._analysis.entrance
         declared = entrance.declared_return(function)
-        if declared.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not declared.refs:
-            if declared.element is None and declared.items is None:
-                return declared
+        is_plain = declared.element is None and declared.items is None and not declared.refs
+        if is_plain and declared.kind in (Kind.HOST_VALUE, Kind.SHAPE):
+            return declared
         given = entrance.given(function, ref, arguments)
         result = self._evaluate(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
         return declared if result.kind is Kind.UNKNOWN and not result.refs else result

@@ -68,9 +68,7 @@ def _indexed_rank(base: Value, index: Value, node: ast.expr) -> int:
             continue
         if value.is_none:
             rank += 1
-        elif value.kind in (Kind.SHAPE, Kind.HOST_VALUE) and value.items is None and not value.refs:
-            rank -= 1
-        elif value.is_tensor and value.rank == 0 and value.dtype == "int":
+        elif (value.kind in (Kind.SHAPE, Kind.HOST_VALUE) and value.items is None and not value.refs) or (value.is_tensor and value.rank == 0 and value.dtype == "int"):
             rank -= 1
         elif value.is_tensor and value.rank == 1 and value.dtype == "int" and len(parts) == 1:
             continue
