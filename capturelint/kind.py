@@ -31,10 +31,10 @@ class Role(IntEnum):
 
 
 class Ref(NamedTuple):
-    """A symbol of the checked project, by its index there. `owner` is a method's class, else -1."""
+    """A symbol of the checked project. `at` is its index there. `owner` is a method's class, else -1."""
 
     role: Role
-    index: int
+    at: int
     owner: int = -1
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from capturelint.lint.markers import Markers
 from capturelint.lint.stores import stored
 from capturelint.names import (
     MODULE_BODY,
@@ -19,7 +20,6 @@ from capturelint.names import (
 
 _SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
-_MARKER = re.compile(r"#\s*capturelint:\s*(captured|eager)\b")
 _BLOCKS = (
     ast.If,
     ast.For,
@@ -129,7 +129,7 @@ class _Walk:
         self.assigns: dict[str, str] = {}
         self.top_functions: dict[str, int] = {}
         self.top_classes: dict[str, int] = {}
-        self.markers = self._find_markers() if "capturelint:" in text else {}
+        self.markers = Markers(text)
 
     def statements(self, body: list[ast.stmt], scope: _Scope) -> None:
         for node in body:
@@ -166,7 +166,7 @@ class _Walk:
         parameters = [*node.args.posonlyargs, *node.args.args]
         outer = self.functions[scope.function].self_name if scope.function >= 0 else ""
         self_name = parameters[0].arg if owner >= 0 and parameters else outer
-        marker = self._marker(node)
+        marker = self.markers.of(node)
         self.functions.append(_Draft(node, qualname, owner, scope.function, marker, self_name))
         if owner < 0 and scope.function < 0:
             self.top_functions[node.name] = index
@@ -189,7 +189,7 @@ class _Walk:
             methods={},
             fields={},
             assigns={},
-            marker=self._marker(node),
+            marker=self.markers.of(node),
         )
         self.classes.append(facts)
         if not scope.prefix or scope.function < 0:
@@ -237,23 +237,6 @@ class _Walk:
         if self.lines is None:
             self.lines = self.text.split("\n")
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset]
-
-    def _find_markers(self) -> dict[int, str]:
-        found = {}
-        for number, line in enumerate(self.text.split("\n"), start=1):
-            match = _MARKER.search(line)
-            if match:
-                found[number] = match[1]
-        return found
-
-    def _marker(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-        if not self.markers:
-            return ""
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        for line in range(first - 1, node.body[0].lineno):
-            if line in self.markers:
-                return self.markers[line]
-        return ""
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -103,8 +103,8 @@ class Project:
             for name in one.facts.bases:
                 symbol = self.resolve(one.file.module, name)
                 if symbol.ref is not None and symbol.ref.role is Role.CLASS:
-                    if symbol.ref.index != index:
-                        inside.append(symbol.ref.index)
+                    if symbol.ref.at != index:
+                        inside.append(symbol.ref.at)
                 elif symbol.name:
                     outside.append(symbol.name)
             found = (tuple(inside), tuple(outside))
@@ -200,10 +200,10 @@ class Project:
         if ref.role is Role.PACKAGE:
             return self._member(symbol.name, name, depth + 1)
         if ref.role is Role.CLASS:
-            function = self.method(ref.index, name)
+            function = self.method(ref.at, name)
             if function >= 0:
                 return Symbol(Ref(Role.FUNCTION, function))
-            one = self.classes[ref.index]
+            one = self.classes[ref.at]
             inner = one.file.top_classes.get(f"{one.facts.qualname}.{name}")
             if inner is not None:
                 return Symbol(Ref(Role.CLASS, self.first_class[one.file.module] + inner))
@@ -216,13 +216,21 @@ class Project:
         file = self.file(module)
         if file is None:
             return Symbol(name=f"{module}.{name}")
+        return self._defined(file, name) or self._imported(file, name, depth)
+
+    def _defined(self, file: FileFacts, name: str) -> Symbol | None:
+        """Return what a file itself defines under a name."""
         if name in file.top_functions:
-            index = self.first_function[module] + file.top_functions[name]
+            index = self.first_function[file.module] + file.top_functions[name]
             return Symbol(Ref(Role.FUNCTION, index))
         if name in file.top_classes:
-            return Symbol(Ref(Role.CLASS, self.first_class[module] + file.top_classes[name]))
-        if name in file.assigns:
-            return Symbol(constant_of=(file, name))
+            index = self.first_class[file.module] + file.top_classes[name]
+            return Symbol(Ref(Role.CLASS, index))
+        return Symbol(constant_of=(file, name)) if name in file.assigns else None
+
+    def _imported(self, file: FileFacts, name: str, depth: int) -> Symbol:
+        """Return what a file's imports, or its submodules, bring under a name."""
+        module = file.module
         if name in file.imports:
             source, member = file.imports[name]
             if member is None:

@@ -84,10 +84,10 @@ class Analysis:
         for value in values:
             for item in (*(value.items or ()), value):
                 for ref in item.refs:
-                    if ref.role in (Role.FUNCTION, Role.METHOD) and ref.index >= 0:
-                        self.add_root(ref.index)
+                    if ref.role in (Role.FUNCTION, Role.METHOD) and ref.at >= 0:
+                        self.add_root(ref.at)
                     elif ref.role is Role.INSTANCE:
-                        forward = self.project.method(ref.index, "forward")
+                        forward = self.project.method(ref.at, "forward")
                         if forward >= 0:
                             self.add_root(forward)
 
@@ -95,14 +95,14 @@ class Analysis:
 
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         """Return what calling a function of the project gives."""
-        if ref.index < 0:
-            return self._call_lambda(frame, ref.index, arguments)
-        function = self.project.functions[ref.index]
+        if ref.at < 0:
+            return self._call_lambda(frame, ref.at, arguments)
+        function = self.project.functions[ref.at]
         if self.surroundings.is_eager(function):
             return self.entrance.declared_return(function)
         if not frame.captured:
             return self.setup.call(function, ref, arguments)
-        state = self._state(ref.index)
+        state = self._state(ref.at)
         if frame.function is not None and not state.is_root and state.chain is None:
             state.chain = (frame.function.index, getattr(node, "lineno", 0))
         if frame.function is not None:
@@ -118,10 +118,10 @@ class Analysis:
 
     def note_arguments(self, frame: Frame, ref: Ref, arguments: Arguments) -> None:
         """Note what `functools.partial` binds, without calling."""
-        if frame.captured and ref.index >= 0:
-            function = self.project.functions[ref.index]
+        if frame.captured and ref.at >= 0:
+            function = self.project.functions[ref.at]
             if not self.surroundings.is_eager(function):
-                self._pass(self._state(ref.index), function, ref, arguments)
+                self._pass(self._state(ref.at), function, ref, arguments)
 
     def _pass(
         self, state: FunctionState, function: Function, ref: Ref, arguments: Arguments
@@ -206,26 +206,18 @@ class Analysis:
         state = self._state(index)
         state.is_site = True
         self._evaluate(state)
-        if not state.regions:
+        if not state.has_region:
             del self.states[index]
 
-    def note_region(self, frame: Frame, node: ast.AST) -> None:
-        """Note the body of a `with torch.cuda.graph(...)` as a captured region."""
+    def note_region(self, frame: Frame) -> None:
+        """Note that a capture site really captures."""
         if frame.function is not None:
-            body: list[ast.stmt] = getattr(node, "body", [])
-            state = self._state(frame.function.index)
-            state.regions.append(
-                (body[0].lineno, 0, body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
-            )
+            self._state(frame.function.index).has_region = True
 
     def is_site(self, frame: Frame) -> bool:
         """Return whether a frame is the evaluation of a capture site's own function."""
-        function = frame.function
-        return (
-            function is not None
-            and function.index in self.states
-            and (self.states[function.index].is_site)
-        )
+        state = None if frame.function is None else self.states.get(frame.function.index)
+        return state is not None and state.is_site
 
     # -- small questions of the evaluators
 

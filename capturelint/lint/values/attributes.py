@@ -34,7 +34,7 @@ class Attributes:
         if methods is None:
             methods = self._found[ref, name] = self._methods(ref, name)
         if not methods:
-            return self._stored(ref.index, name)
+            return self._stored(ref.at, name)
         first = project.functions[methods[0]]
         if any(decorator in _PROPERTIES for decorator in first.facts.decorators):
             return self._property(frame, ref, methods)
@@ -43,29 +43,29 @@ class Attributes:
             role = Role.FUNCTION
         elif "classmethod" in first.facts.decorators:
             role = Role.METHOD
-        return Value(Kind.HOST_VALUE, refs=tuple(Ref(role, index, ref.index) for index in methods))
+        return Value(Kind.HOST_VALUE, refs=tuple(Ref(role, index, ref.at) for index in methods))
 
     def _methods(self, ref: Ref, name: str) -> list[int]:
         """Return the functions `name` may be: the class's own or inherited one, and overrides."""
         project = self._analysis.project
-        own = project.method(ref.index, name)
+        own = project.method(ref.at, name)
         if name == "apply" and own < 0:
             return self._autograd_forward(ref)
         found = [own] if own >= 0 else []
         if ref.role is Role.INSTANCE and not (name.startswith("__") and name != "__call__"):
-            found += [index for index in project.overrides(ref.index, name) if index not in found]
+            found += [index for index in project.overrides(ref.at, name) if index not in found]
         return [i for i in found if not _is_abstract(project.functions[i])] or found
 
     def _autograd_forward(self, ref: Ref) -> list[int]:
         project = self._analysis.project
-        if any(base.endswith("autograd.Function") for base in project.outside_bases(ref.index)):
-            forward = project.method(ref.index, "forward")
+        if any(base.endswith("autograd.Function") for base in project.outside_bases(ref.at)):
+            forward = project.method(ref.at, "forward")
             return [forward] if forward >= 0 else []
         return []
 
     def _property(self, frame: Frame, ref: Ref, methods: list[int]) -> Value:
         results = [
-            self._analysis.call_with(frame, Ref(Role.METHOD, index, ref.index), (), None)
+            self._analysis.call_with(frame, Ref(Role.METHOD, index, ref.at), (), None)
             for index in methods
         ]
         return join_all(results)

@@ -16,7 +16,6 @@ _COPIES = frozenset(
     "list tuple set frozenset sorted reversed iter islice cycle chain deque".split()
 )
 _FORMATTERS = frozenset("print str repr format".split())
-_READS = frozenset("int float bool complex".split())
 
 
 def evaluate(
@@ -29,17 +28,22 @@ def evaluate(
     """Return what the builtin (or itertools function) `name` gives."""
     if not args:
         return _empty(name)
-    first = args[0]
-    if name in _FORMATTERS:
-        if any(arg.is_device_tensor for arg in args):
-            frame.note(Trait.TENSOR_FORMAT)
-        return HOST
-    if name in _READS or name in ("len", "hash", "id", "ord", "chr"):
-        return Value(Kind.SHAPE, "int", 0) if name == "len" else HOST
-    if name == "range":
-        return Value(Kind.HOST_VALUE, element=Value(Kind.SHAPE, "int", 0))
+    if name in _FORMATTERS and any(arg.is_device_tensor for arg in args):
+        frame.note(Trait.TENSOR_FORMAT)
     if name in _COPIES:
         return _copied(frame, name, args)
+    if name in ("getattr", "setattr", "isinstance", "map", "filter", "starmap"):
+        return _looked_up(frame, name, args, node)
+    return _computed(name, args, keywords)
+
+
+def _computed(name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """Return what a builtin gives whose result rests on its arguments alone."""
+    first = args[0]
+    if name == "len":
+        return Value(Kind.SHAPE, "int", 0)
+    if name == "range":
+        return Value(Kind.HOST_VALUE, element=Value(Kind.SHAPE, "int", 0))
     if name in ("enumerate", "pairwise"):
         first_part = HOST if name == "enumerate" else iterated(first)
         return sequence(None, sequence((first_part, iterated(first))))
@@ -47,20 +51,21 @@ def evaluate(
         return sequence(None, sequence(tuple(iterated(arg) for arg in args)))
     if name in ("max", "min", "sum", "abs", "round", "pow", "divmod", "next"):
         return _reduced(name, args)
+    if name == "dict":
+        return mapping(join_all([element_of(first), *keywords.values()]))
+    return UNKNOWN if name in ("slice", "vars", "super", "object", "property") else HOST
+
+
+def _looked_up(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> Value:
+    """Return what a builtin gives that asks for more than its arguments."""
     if name == "getattr":
         return _getattr(frame, args)
+    if name == "isinstance":
+        return _isinstance(frame, args[0], node)
     if name == "setattr":
         _setattr(frame, args, node)
         return NONE
-    if name == "isinstance":
-        return _isinstance(frame, args[0], node)
-    if name in ("map", "filter", "starmap"):
-        return _mapped(frame, name, args, node)
-    if name == "dict":
-        return mapping(join_all([element_of(first), *keywords.values()]))
-    if name in ("slice", "vars", "super", "object", "property"):
-        return UNKNOWN
-    return HOST
+    return _mapped(frame, name, args, node)
 
 
 def container_method(

@@ -121,7 +121,7 @@ class Entrance:
         if ref is None:
             return UNKNOWN
         if ref.role is Role.FUNCTION:
-            self._closures[ref.index] = (frame, frame.env)
+            self._closures[ref.at] = (frame, frame.env)
         return Value(Kind.HOST_VALUE, refs=(ref,))
 
     def _definitions(self, module: str) -> dict[int, Ref]:

@@ -8,6 +8,7 @@ from capturelint.kind import UNKNOWN, Kind, Value
 
 
 def made(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) -> Value:
+    """Return what the factory `name`, such as `zeros`, makes; without `device=`, at `default`."""
     device = keywords.get("device")
     kind = default if device is None or device.is_none else place_of(device)
     dtype = dtype_of(keywords["dtype"]) if "dtype" in keywords else _default_dtype(name, args)
@@ -26,6 +27,7 @@ def made(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) ->
 
 
 def made_like(args: Sequence[Value], keywords: Keywords) -> Value:
+    """Return what `zeros_like` and its kind make: a tensor where the first argument is."""
     device = keywords.get("device")
     kind = args[0].kind if args[0].is_tensor else Kind.DEVICE_TENSOR
     if device is not None and not device.is_none:

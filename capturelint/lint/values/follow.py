@@ -33,7 +33,7 @@ def call_method_of_refs(
     """Call a method that Python calls by itself, such as `__getitem__`; None if there is none."""
     results = []
     for ref in receiver.refs:
-        if ref.role is Role.INSTANCE and frame.analysis.project.method(ref.index, name) >= 0:
+        if ref.role is Role.INSTANCE and frame.analysis.project.method(ref.at, name) >= 0:
             found = frame.analysis.attributes.lookup(frame, ref, name)
             if found is not None:
                 results.append(call_refs(frame, found, Arguments(tuple(args)), node))
@@ -98,11 +98,11 @@ def _call_instance(
     """Return what calling an instance gives: its `__call__`, or `forward` of a module."""
     analysis = frame.analysis
     project = analysis.project
-    name = "__call__" if project.method(ref.index, "__call__") >= 0 else "forward"
+    name = "__call__" if project.method(ref.at, "__call__") >= 0 else "forward"
     found = analysis.attributes.lookup(frame, ref, name)
     if found is not None and found.refs:
         return call_refs(frame, found, arguments, node)
-    for outside in project.outside_bases(ref.index):
+    for outside in project.outside_bases(ref.at):
         if outside.startswith("torch.nn.") and outside != "torch.nn.Module":
             inner = Value(Kind.MODULE, name=outside, element=target.element)
             return call_module(frame, inner, arguments, node)
@@ -112,12 +112,12 @@ def _call_instance(
 def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
     """Return an instance of a project class; its constructor runs where the call does."""
     analysis = frame.analysis
-    instance = Ref(Role.INSTANCE, ref.index)
-    if analysis.project.is_module(ref.index):
+    instance = Ref(Role.INSTANCE, ref.at)
+    if analysis.project.is_module(ref.at):
         element = None
         if any(
             b.rpartition(".")[2] in tables.CONTAINERS
-            for b in analysis.project.outside_bases(ref.index)
+            for b in analysis.project.outside_bases(ref.at)
         ):
             element = (
                 join_all([element_of(v) for v in arguments.positional])
@@ -126,7 +126,7 @@ def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -
             )
         return Value(Kind.MODULE, refs=(instance,), element=element)
     if frame.captured:
-        constructor = analysis.project.method(ref.index, "__init__")
+        constructor = analysis.project.method(ref.at, "__init__")
         if constructor >= 0:
-            analysis.call(frame, Ref(Role.METHOD, constructor, ref.index), arguments, node)
+            analysis.call(frame, Ref(Role.METHOD, constructor, ref.at), arguments, node)
     return Value(Kind.HOST_VALUE, refs=(instance,))

@@ -111,8 +111,8 @@ def _named(name: str, project: Project, module: str) -> Value:
 def _instance(symbol: Symbol, project: Project) -> Value:
     ref = symbol.ref
     if ref is not None and ref.role is Role.CLASS:
-        kind = Kind.MODULE if project.is_module(ref.index) else Kind.HOST_VALUE
-        return Value(kind, refs=(Ref(Role.INSTANCE, ref.index),))
+        kind = Kind.MODULE if project.is_module(ref.at) else Kind.HOST_VALUE
+        return Value(kind, refs=(Ref(Role.INSTANCE, ref.at),))
     if symbol.constant_of is not None:
         file, name = symbol.constant_of
         return _alias(file.assigns[name], project, file.module)

@@ -75,9 +75,8 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
         if name == "type":
             return Value(Kind.HOST_VALUE, constant=(str(text).partition(":")[0],))
         return HOST
-    elif receiver.name and receiver.kind is not Kind.MODULE:
-        if not receiver.name.startswith("@"):
-            return outside(frame, f"{receiver.name}.{name}")
+    elif receiver.kind is not Kind.MODULE and receiver.name and receiver.name[0] != "@":
+        return outside(frame, f"{receiver.name}.{name}")
     return _by_convention(frame, receiver, name)
 
 

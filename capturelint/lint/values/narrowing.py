@@ -86,9 +86,9 @@ def class_value(frame: Frame, node: ast.expr) -> Value:
     if last in _HOST_CLASSES:
         return HOST
     value = frame.evaluate(node) if last else UNKNOWN
-    refs = tuple(Ref(Role.INSTANCE, ref.index) for ref in value.refs if ref.role is Role.CLASS)
+    refs = tuple(Ref(Role.INSTANCE, ref.at) for ref in value.refs if ref.role is Role.CLASS)
     if refs:
-        is_module = frame.analysis.project.is_module(refs[0].index)
+        is_module = frame.analysis.project.is_module(refs[0].at)
         return Value(Kind.MODULE if is_module else Kind.HOST_VALUE, refs=refs)
     return UNKNOWN
 

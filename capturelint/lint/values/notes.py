@@ -38,9 +38,12 @@ def note_name(
     for value in (*given, receiver) if receiver is not None else given:
         if value.kind is Kind.HOST_TENSOR:
             noted.add(f"{name}(host)")
-        elif value.name == "@device" or (value.constant and isinstance(value.constant[0], str)):
-            if factories.place_of(value) is Kind.HOST_TENSOR:
-                noted.add(f"{name}(cpu)")
+        elif _names_device(value) and factories.place_of(value) is Kind.HOST_TENSOR:
+            noted.add(f"{name}(cpu)")
+
+
+def _names_device(value: Value) -> bool:
+    return value.name == "@device" or bool(value.constant and isinstance(value.constant[0], str))
 
 
 def _has_tensor(value: Value) -> bool:
@@ -52,6 +55,7 @@ def _has_tensor(value: Value) -> bool:
 
 
 def note_operands(frame: Frame, values: Sequence[Value]) -> None:
+    """Note where tensors on the host and on the device meet."""
     kinds = {value.kind for value in values}
     if Kind.HOST_TENSOR in kinds and Kind.DEVICE_TENSOR in kinds:
         frame.note(Trait.HOST_SCALAR_OPERAND)

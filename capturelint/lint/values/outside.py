@@ -12,6 +12,7 @@ from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import element_of, join_all
 from capturelint.lint.values.notes import note_operands
 
+_HOST_PACKAGES = frozenset("numpy np math os time random json re".split())
 _GRAPH_MODES = ("reduce-overhead", "max-autotune")
 
 
@@ -43,34 +44,31 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if last in _CALLERS or name.endswith(".checkpoint"):
         return _called_for_us(frame, name, arguments, node)
     pass_functions(frame, arguments, node)
-    if (
-        name.startswith("torch.nn.")
-        and name.count(".") >= 2
-        and name.rpartition(".")[2][:1].isupper()
-    ):
-        return _made_module(name, arguments)
-    if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
-        dtype = arguments.positional[0].dtype if arguments.positional else ""
-        return Value(Kind.DEVICE_TENSOR, dtype)
-    if name.startswith(("torch.ops.", "torch.classes.")):
-        return UNKNOWN
     if name.startswith(("torch.", "torchvision.ops.")):
-        note_operands(frame, arguments.positional)
-        found = tensors.function(
-            name, arguments.positional, keywords, frame.analysis.default_place(frame)
-        )
-        return (
-            found
-            if found.kind is not Kind.HOST_VALUE or found.name
-            else found._replace(name=_made(name))
-        )
+        return _of_torch(frame, name, arguments, keywords)
     if name.startswith("einops.") and arguments.positional:
         first = arguments.positional[0]
         return Value(first.kind, first.dtype) if first.is_tensor else UNKNOWN
     if name.startswith("itertools."):
         return builtin_calls.evaluate(frame, last, arguments.positional, keywords, node)
-    top = name.partition(".")[0]
-    return HOST if top in ("numpy", "np", "math", "os", "time", "random", "json", "re") else UNKNOWN
+    return HOST if name.partition(".")[0] in _HOST_PACKAGES else UNKNOWN
+
+
+def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
+    """Return what a function or class of torch gives when called."""
+    last = name.rpartition(".")[2]
+    if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
+        dtype = arguments.positional[0].dtype if arguments.positional else ""
+        return Value(Kind.DEVICE_TENSOR, dtype)
+    if name.startswith("torch.nn.") and name.count(".") >= 2 and last[:1].isupper():
+        return _made_module(name, arguments)
+    if name.startswith(("torch.ops.", "torch.classes.")):
+        return UNKNOWN
+    note_operands(frame, arguments.positional)
+    place = frame.analysis.default_place(frame)
+    found = tensors.function(name, arguments.positional, keywords, place)
+    is_plain = found.kind is Kind.HOST_VALUE and not found.name
+    return found._replace(name=_made(name)) if is_plain else found
 
 
 def _made(name: str) -> str:

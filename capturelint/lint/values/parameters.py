@@ -10,11 +10,14 @@ from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
+from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
 
 if TYPE_CHECKING:
     from capturelint.lint.values.arguments import Arguments
     from capturelint.lint.values.surroundings import Surroundings
+
+_SIZED = frozenset("isinstance len enumerate zip list tuple callable".split())
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
 _PROOFS = tables.PROVING_METHODS | {
@@ -169,12 +172,12 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
 
 def tensor_names(node: Node) -> frozenset[str]:
     """Return names that the function uses as only a tensor can be used."""
-    found: set[str] = set()
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-            if inner.attr in _PROOFS:
-                found.add(inner.value.id)
-    return frozenset(found)
+    return frozenset(
+        inner.value.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute) and inner.attr in _PROOFS
+        if isinstance(inner.value, ast.Name)
+    )
 
 
 def is_plain_first(node: Node, name: str) -> bool:
@@ -194,9 +197,8 @@ def _is_container_use(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Subscript):
         is_text = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
         return _is_name(node.value, name) and (is_text or isinstance(node.slice, ast.Constant))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in ("isinstance", "len", "enumerate", "zip", "list", "tuple", "callable"):
-            return any(_is_name(arg, name) for arg in node.args)
+    if isinstance(node, ast.Call) and chain_text(node.func) in _SIZED:
+        return any(_is_name(arg, name) for arg in node.args)
     if isinstance(node, ast.For | ast.comprehension):
         return _is_name(node.iter, name)
     if isinstance(node, ast.Starred):

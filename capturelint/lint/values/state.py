@@ -19,7 +19,7 @@ class FunctionState:
     params: dict[str, Value] = field(default_factory=dict)
     returns: Value = UNKNOWN
     values: dict[RawSpan, Value] = field(default_factory=dict)
-    regions: list[RawSpan] = field(default_factory=list)
+    has_region: bool = False
     names: set[str] = field(default_factory=set)
     traits: set[Trait] = field(default_factory=set)
     callers: set[int] = field(default_factory=set)

@@ -36,10 +36,10 @@ def _run(frame: Frame, node: ast.stmt) -> bool:
 
 def _if(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.If), "dispatched by type"
-    outcome = truth.test(frame, node.test)
+    certain = truth.test(frame, node.test)
     if once.is_first_call_only(node, lambda method: _stored_by(frame, method)):
-        return _arms(frame, node, outcome, dormant_body=True)
-    return _arms(frame, node, outcome, dormant_body=False)
+        return _arms(frame, node, certain=certain, dormant_body=True)
+    return _arms(frame, node, certain=certain, dormant_body=False)
 
 
 def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
@@ -52,11 +52,11 @@ def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
     return project.functions[index].facts.stores if index >= 0 else ()
 
 
-def _arms(frame: Frame, node: ast.If, outcome: bool | None, *, dormant_body: bool) -> bool:
+def _arms(frame: Frame, node: ast.If, *, certain: bool | None, dormant_body: bool) -> bool:
     before = frame.env
     ends: list[dict[str, Value]] = []
     for branch, block in ((True, node.body), (False, node.orelse)):
-        if outcome is not None and outcome is not branch:
+        if certain is not None and certain is not branch:
             continue
         frame.env = dict(before)
         frame.env = dict(narrowed(frame, node.test, outcome=branch))
@@ -131,7 +131,7 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
         with frame.dormant():
             return run_block(frame, node.body)
     if captures and not frame.captured and frame.analysis.is_site(frame):
-        frame.analysis.note_region(frame, node)
+        frame.analysis.note_region(frame)
         with frame.capturing():
             return run_block(frame, node.body)
     return run_block(frame, node.body)

@@ -12,6 +12,7 @@ from capturelint.rule import Trait
 
 
 def subscripted(frame: Frame, node: ast.expr) -> Value:
+    """Return what `base[index]` gives."""
     assert isinstance(node, ast.Subscript), "dispatched by type"
     key = chain_text(node.value) + "[]" if frame.dotted_keys else ""
     base = frame.evaluate(node.value)
@@ -68,7 +69,9 @@ def _indexed_rank(base: Value, index: Value, node: ast.expr) -> int:
             continue
         if value.is_none:
             rank += 1
-        elif (value.kind in (Kind.SHAPE, Kind.HOST_VALUE) and value.items is None and not value.refs) or (value.is_tensor and value.rank == 0 and value.dtype == "int"):
+        elif (
+            value.kind in (Kind.SHAPE, Kind.HOST_VALUE) and value.items is None and not value.refs
+        ) or (value.is_tensor and value.rank == 0 and value.dtype == "int"):
             rank -= 1
         elif value.is_tensor and value.rank == 1 and value.dtype == "int" and len(parts) == 1:
             continue
@@ -78,6 +81,7 @@ def _indexed_rank(base: Value, index: Value, node: ast.expr) -> int:
 
 
 def sliced_by(frame: Frame, node: ast.expr) -> Value:
+    """Return the value of `a:b:c` inside a subscript."""
     assert isinstance(node, ast.Slice), "dispatched by type"
     bounds = [frame.evaluate(b) for b in (node.lower, node.upper, node.step) if b is not None]
     if any(bound.is_device_tensor for bound in bounds):
