@@ -20,7 +20,7 @@ class SourceFile:
     @classmethod
     def of(cls, text: str) -> SourceFile:
         """Split `text` where Python does."""
-        return cls(tuple(_LINE_END.split(text)))
+        return cls(split_lines(text))
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; "" beyond the end."""
@@ -43,6 +43,13 @@ class SourceFile:
         if function.column and isinstance(node, ast.If):
             node = node.body[0]
         return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """Return the lines of `text`, without their ends, where Python ends them."""
+    if "\r" not in text:
+        return tuple(text.split("\n"))
+    return tuple(_LINE_END.split(text))
 
 
 def line_shift(function: FunctionFacts) -> int:

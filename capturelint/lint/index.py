@@ -17,6 +17,7 @@ from capturelint.names import (
     dotted,
     imported_names,
 )
+from capturelint.source import split_lines
 
 _SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
@@ -67,7 +68,7 @@ def _module_body(text: str) -> FunctionFacts:
         parent=-1,
         first_line=1,
         line=0,
-        end_line=text.count("\n") + 1,
+        end_line=len(split_lines(text)),
         column=0,
         decorators=(),
         has_site=True,
@@ -118,7 +119,7 @@ class _Walk:
     """Collects facts; lives for one file."""
 
     def __init__(self, text: str, module: str, *, is_package: bool) -> None:
-        self.lines: list[str] | None = None
+        self.lines: tuple[str, ...] | None = None
         self.text = text
         self.module = module
         self.is_package = is_package
@@ -149,8 +150,8 @@ class _Walk:
 
     def mark_sites(self) -> bool:
         """Mark the functions whose text may hold a capture site; return whether other code may too."""
-        text = self.text
-        lines = [text.count("\n", 0, match.start()) + 1 for match in _SITE.finditer(text)]
+        source = enumerate(split_lines(self.text), start=1)
+        lines = [number for number, line in source if _SITE.search(line)]
         for draft in self.functions:
             end = draft.node.end_lineno or 0
             draft.has_site = any(draft.node.lineno <= line <= end for line in lines)
@@ -235,7 +236,7 @@ class _Walk:
         if end_line != node.lineno or not self.text.isascii():
             return ast.unparse(node)
         if self.lines is None:
-            self.lines = self.text.split("\n")
+            self.lines = split_lines(self.text)
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from capturelint.source import split_lines
+
 _MARKER = re.compile(r"#\s*capturelint:\s*(captured|eager)\b")
 
 
@@ -15,7 +17,7 @@ class Markers:
         self._by_line: dict[int, str] = {}
         if "capturelint:" not in text:
             return
-        for number, line in enumerate(text.split("\n"), start=1):
+        for number, line in enumerate(split_lines(text), start=1):
             match = _MARKER.search(line)
             if match:
                 self._by_line[number] = match[1]
