@@ -12,6 +12,7 @@ from capturelint.lint.symbols import Function
 from capturelint.lint.values import binding, statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
+from capturelint.lint.values.decorators import Decorators
 from capturelint.lint.values.entrance import Entrance, Node
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join, join_all, join_passed
@@ -19,6 +20,7 @@ from capturelint.lint.values.setup import Setup
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.rule import Trait
+from capturelint.source import line_shift
 
 _DEEPEST = 20
 _MOST_ROUNDS = 4
@@ -41,6 +43,7 @@ class Analysis:
         self.failures: dict[int, str] = {}
         self.entrance = Entrance(self, body_of)
         self.setup = Setup(self)
+        self._decorators = Decorators(self)
         self._wanted = wanted
         self._depth = 0
         self._queue: dict[int, None] = {}
@@ -185,10 +188,20 @@ class Analysis:
             with self.deeper():
                 statements.run_block(frame, node.body)
             self._keep(state, frame)
+            if state.rounds == 1 and function.facts.decorators:
+                self._follow_decorators(function)
         except RecursionError:
             self.failures[state.index] = "is nested too deeply to analyse"
         finally:
             state.is_running = False
+
+    def _follow_decorators(self, function: Function) -> None:
+        for index in self._decorators.wrappers(function):
+            state = self._state(index)
+            eager = self.surroundings.is_eager(self.project.functions[index])
+            if not state.rounds and not eager and index != function.index:
+                state.chain = (function.index, function.facts.line - line_shift(function.facts))
+                self._queue[index] = None
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
         state.names, state.traits = frame.names, frame.traits
@@ -224,22 +237,6 @@ class Analysis:
     def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
         """Bind a comprehension's target."""
         binding.bind(frame, target, value)
-
-    def guard(self, name: str) -> bool | None:
-        """Return the answer that a call of this name has while capturing, if it has only one."""
-        return self.surroundings.guard(name)
-
-    def fixed_attribute(self, name: str) -> bool | None:
-        """Return the value that an attribute or global of this name has while capturing."""
-        return self.surroundings.fixed_attribute(name)
-
-    def is_host_name(self, name: str) -> bool:
-        """Return whether names like this hold data on the host by convention."""
-        return self.surroundings.is_host_name(name)
-
-    def is_escape_context(self, name: str) -> bool:
-        """Return whether the body of `with <name>(...)` is never captured."""
-        return self.surroundings.is_escape_context(name)
 
     def default_place(self, frame: Frame) -> Kind:
         """Return where a tensor is made without `device=`."""

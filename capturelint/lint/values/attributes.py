@@ -109,7 +109,7 @@ class Attributes:
         if found is None:
             return None
         is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
-        if is_vague and self._analysis.is_host_name(name):
+        if is_vague and self._analysis.surroundings.is_host_name(name):
             return Value(Kind.HOST_TENSOR)
         is_config = name in tables.CONFIG_NAMES or name.endswith("_config")
         if is_config and found.kind is Kind.UNKNOWN and not found.refs:

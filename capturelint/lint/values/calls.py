@@ -29,7 +29,7 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
     if frame.captured and name and not (target.name and not target.refs):
-        answer = frame.analysis.guard(name)
+        answer = frame.analysis.surroundings.guard(name)
         if answer is not None:
             return Value(Kind.HOST_VALUE, constant=(answer,))
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
@@ -110,7 +110,7 @@ def _on_object(
     frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call
 ) -> Value:
     """Return what a method of something that is neither a tensor nor of the project gives."""
-    guard = frame.analysis.guard(name)
+    guard = frame.analysis.surroundings.guard(name)
     if guard is not None:
         return Value(Kind.HOST_VALUE, constant=(guard,))
     if receiver.kind is Kind.MODULE:

@@ -21,7 +21,7 @@ def name_value(frame: Frame, name: str) -> Value:
     """Return what a bare name stands for: a local, an outer name, a module-level symbol, a builtin."""
     value = frame.env.get(name)
     if value is None and frame.captured:
-        fixed = frame.analysis.fixed_attribute(name)
+        fixed = frame.analysis.surroundings.fixed_attribute(name)
         if fixed is not None:
             return Value(Kind.HOST_VALUE, constant=(fixed,))
     if value is None:
@@ -50,7 +50,7 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
 
 def outside(frame: Frame, name: str) -> Value:
     """Return the value of a dotted name from outside the project."""
-    guard = frame.analysis.guard(name)
+    guard = frame.analysis.surroundings.guard(name)
     if guard is not None and not name.startswith("torch."):
         return Value(Kind.HOST_VALUE, name=name, constant=())
     if name == "typing.TYPE_CHECKING":
@@ -63,7 +63,7 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
         return tensors.attribute(receiver, name)
-    fixed = frame.analysis.fixed_attribute(name)
+    fixed = frame.analysis.surroundings.fixed_attribute(name)
     if fixed is not None and frame.captured:
         return Value(Kind.HOST_VALUE, constant=(fixed,))
     if receiver.refs:
@@ -85,7 +85,7 @@ def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
         return Value(Kind.HOST_VALUE, constant=(False,))
     if name == "device":
         return tensors.DEVICE_OBJECT
-    if frame.analysis.is_host_name(name):
+    if frame.analysis.surroundings.is_host_name(name):
         return Value(Kind.HOST_TENSOR)
     if receiver.kind is Kind.MODULE:
         return _module_attribute(receiver, name)

@@ -28,7 +28,7 @@ _TRANSPARENT = frozenset(
 
 def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node: ast.Call) -> Value:
     """Return what something from outside the project gives when called."""
-    guard = frame.analysis.guard(name)
+    guard = frame.analysis.surroundings.guard(name)
     if guard is not None:
         return Value(Kind.HOST_VALUE, constant=(guard,))
     keywords = dict(arguments.keywords)

@@ -123,7 +123,7 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
         called = expression.func if isinstance(expression, ast.Call) else expression
         with frame.dormant():
             name = frame.evaluate(called).name or chain_text(called)
-        escapes = escapes or frame.analysis.is_escape_context(name)
+        escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
         captures = captures or name in ("torch.cuda.graph", "torch.cuda.graphs.graph")
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
