@@ -139,7 +139,7 @@ class TensorAsIndex(Rule):
             if arg.star or is_other:
                 continue
             for size in _flat(arg.value):
-                if _is_sure(self.value(size)):
+                if any(map(_is_sure, _held(self.value(size)))):
                     self.report(size, f"`{form}()` reads a tensor on the host to know a size")
                     return
 
@@ -150,6 +150,15 @@ def _flat(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
             yield from _flat(element.value)
     else:
         yield node
+
+
+def _held(value: Value) -> Iterator[Value]:
+    """Yield a value and, of a tuple or list kept in a name, what it holds."""
+    yield value
+    if value.is_host:
+        yield from value.items or ()
+        if value.element is not None:
+            yield value.element
 
 
 def _is_sure(value: Value) -> bool:

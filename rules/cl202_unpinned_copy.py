@@ -1,6 +1,6 @@
 """Moving a tensor from ordinary host memory to the device cannot be captured.
 
-`table.to(device)`, `.cuda()`, `torch.from_numpy(a).to(device)`, `x.copy_(table)`,
+`table.to(device)`, `.cuda()`, `.type_as(x)`, `torch.from_numpy(a).to(device)`, `x.copy_(table)`,
 `torch.as_tensor(table, device=...)` and `torch.where(mask, x, host_value)`, where the tensor
 lives on the host: a table kept on the CPU, a buffer made in the forward pass, an array.
 
@@ -43,8 +43,9 @@ from capturelint.rule import (
     names,
 )
 
+_MOVES = names(["to type_as cuda"])
 _CONVERSIONS = ("torch.tensor", "torch.as_tensor", "torch.asarray")
-_METHODS = names(["to cuda copy_"])
+_METHODS = names(["to type_as cuda copy_"])
 
 
 class UnpinnedCopy(Rule):
@@ -71,7 +72,7 @@ class UnpinnedCopy(Rule):
             self._judge_where(node, [receiver, *(arg.value for arg in node.args)])
         elif method == "copy_" and _is_sure(value):
             self._judge_copy_into(node)
-        elif value.kind is not Kind.HOST_TENSOR or method not in ("to", "cuda"):
+        elif value.kind is not Kind.HOST_TENSOR or method not in _MOVES:
             return
         elif method == "cuda" or self._goes_to_device(node):
             self._judge_move(node, value, f".{method}()")

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from capturelint.rule import About, Effect, Kind, Rule, Subject, Trait, Triggers, Value
+from capturelint.rule import UNKNOWN, About, Effect, Kind, Rule, Subject, Trait, Triggers, Value
 
 
 class BooleanIndex(Rule):
@@ -64,6 +64,10 @@ class BooleanIndex(Rule):
             self._say(node, "[mask]")
 
     def _judge_target(self, target: cst.BaseExpression, value: Value) -> None:
+        if isinstance(target, cst.Tuple | cst.List):
+            for index, element in enumerate(target.elements):
+                self._judge_target(element.value, _item(value, index))
+            return
         self._written.update(_subscripts(target))
         # A single value on the device breaks another rule; a number breaks none.
         is_tensor = value.is_device_tensor and not value.weak and value.rank != 0
@@ -90,6 +94,13 @@ class BooleanIndex(Rule):
         self.report(
             node, f"`{form}` makes the host count what the mask keeps, which capture refuses"
         )
+
+
+def _item(value: Value, index: int) -> Value:
+    """Return what unpacking `value` gives in place `index`."""
+    if value.items is not None and index < len(value.items):
+        return value.items[index]
+    return value.element or UNKNOWN
 
 
 def _is_boolean(value: Value) -> bool:
