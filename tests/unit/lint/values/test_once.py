@@ -1,0 +1,132 @@
+"""Blocks that only the first call runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.lint.probe import kinds
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "if self.table is None:\n    {mark}\n    self.table = x",
+        "if self.table is None or self.size < 3:\n    {mark}\n    self.table = x",
+        "if not hasattr(self, 'table'):\n    {mark}\n    self.table = x",
+        "if not self.ready:\n    {mark}\n    self.ready = True",
+        "if 3 not in self.cache:\n    {mark}\n    self.cache[3] = x",
+        "if 3 not in self.seen:\n    {mark}\n    self.seen.add(3)",
+        "if self.table is None:\n    {mark}\n    self.register_buffer('table', x)",
+        "if self.table is None:\n    with torch.no_grad():\n        {mark}\n        self.table, b = x, 1",
+        "if 3 not in _CACHE:\n    {mark}\n    _CACHE[3] = x",
+        "if 3 not in table_cache:\n    {mark}\n    table_cache[3] = x",
+    ],
+)
+def test_what_makes_what_was_missing_runs_once(block: str, tmp_path: Path) -> None:
+    told = kinds(tmp_path, _in_forward(block, "x  #: never runs"))
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "if self.table is not None:\n    {mark}\n    self.table = x",
+        "if self.table is None:\n    {mark}\n    self.other = x",
+        "if self.table is None:\n    {mark}\n    table = x",
+        "if hasattr(self, 'table'):\n    {mark}\n    self.table = x",
+        "if self.ready:\n    {mark}\n    self.ready = False",
+        "if 3 in self.cache:\n    {mark}\n    self.cache[3] = x",
+        "if 3 not in local:\n    {mark}\n    local[3] = x",
+        "if meta_state.x is None:\n    {mark}\n    meta_state.x = x",
+        "if 3 not in self.seen:\n    pass\nelse:\n    {mark}",
+        "if self.table is None:\n    self.table = x\n{mark}",
+    ],
+)
+def test_what_may_run_in_each_call_is_captured(block: str, tmp_path: Path) -> None:
+    told = kinds(tmp_path, _in_forward(block, "x  #: device tensor"))
+
+    assert told.seen == told.wanted
+
+
+def test_what_follows_a_look_into_a_cache_runs_once(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        _TABLES = {}
+
+        def table(x, n):
+            x  #: device tensor
+            if n in _TABLES:
+                return _TABLES[n]
+            x  #: never runs
+            _TABLES[n] = x * n
+            return _TABLES[n]
+
+        def unfilled(x, n):
+            if n in _TABLES:
+                return _TABLES[n]
+            x  #: device tensor
+            return x
+
+        def step(x: Tensor):
+            table(x, 3)
+            unfilled(x, 3)
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_what_the_first_call_made_is_known_afterwards(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = None
+
+            def forward(self, x: Tensor):
+                if self.table is None:
+                    self.table = x.cpu()
+                self.table  #: host tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize("decorator", ["functools.lru_cache(None)", "functools.cache", "cache"])
+def test_a_function_that_remembers_its_results_is_not_captured(
+    decorator: str, tmp_path: Path
+) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        import functools
+        from functools import cache
+
+        @{decorator}
+        def table(n) -> Tensor:
+            n  #: never runs
+
+        def step(x: Tensor):
+            table(3)  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def _in_forward(block: str, mark: str) -> str:
+    lines = block.replace("{mark}", mark).splitlines()
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"""
+_CACHE, table_cache = {{}}, {{}}
+
+class Model(nn.Module):
+    def forward(self, x: Tensor, meta_state=None, local=None):
+{body}"""
