@@ -1,0 +1,95 @@
+"""Patterns over dotted names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from capturelint.lint.patterns import Patterns
+from tests.unit.lint.probe import linked
+
+_FILES = {
+    "pkg/__init__.py": "",
+    "pkg/models/__init__.py": "",
+    "pkg/models/llama.py": """
+        class Base:
+            def run(self):
+                def inner(): pass
+            def stop(self): pass
+
+        class Below(Base):
+            def run(self): pass
+
+        class BelowThat(Below):
+            def more(self): pass
+
+        def helper(): pass
+        def helper_fake(): pass
+    """,
+}
+_ALL = {
+    "Base.run",
+    "Base.run.inner",
+    "Base.stop",
+    "Below.run",
+    "BelowThat.more",
+    "helper",
+    "helper_fake",
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        ("pkg", _ALL),
+        ("pkg.models.llama", _ALL),
+        ("pkg.*", _ALL),
+        ("pkg.models.llama.helper", {"helper"}),
+        ("pkg.models.llama.help*", {"helper", "helper_fake"}),
+        ("pkg.*_fake", {"helper_fake"}),
+        ("pkg.models.llama.Base", {"Base.run", "Base.run.inner", "Base.stop"}),
+        ("pkg.models.llama.Base.run", {"Base.run", "Base.run.inner"}),
+        ("pkg.*.run", {"Base.run", "Base.run.inner", "Below.run"}),
+        ("pkg.models.llama.[!hB]*", set()),
+        ("pkg.models.llama.hel?er", {"helper"}),
+        ("subclasses:pkg.models.llama.Below", {"Below.run", "BelowThat.more"}),
+        (
+            "subclasses:pkg.*.Base",
+            {"Base.run", "Base.run.inner", "Base.stop", "Below.run", "BelowThat.more"},
+        ),
+        ("subclasses:pkg.models.llama.Base.run", {"Base.run", "Base.run.inner", "Below.run"}),
+        ("subclasses:pkg.models.llama.Base.nothing", set()),
+        ("subclasses:pkg.models.llama.helper", set()),
+        ("subclasses:Base", set()),
+        ("helper", set()),
+        ("pk", set()),
+        ("llama.helper", set()),
+        ("PKG", set()),
+        ("", set()),
+    ],
+)
+def test_a_pattern_covers_a_name_and_all_inside_it(
+    pattern: str, wanted: set[str], tmp_path: Path
+) -> None:
+    project = linked(tmp_path, _FILES).project
+    patterns = Patterns([pattern], project)
+
+    assert {f.facts.qualname for f in project.functions if patterns.match(f)} == wanted
+
+
+def test_any_of_several_patterns_suffices(tmp_path: Path) -> None:
+    project = linked(tmp_path, _FILES).project
+    patterns = Patterns(["*.helper", "subclasses:pkg.*.BelowThat", "*.stop"], project)
+
+    assert {f.facts.qualname for f in project.functions if patterns.match(f)} == {
+        "helper",
+        "BelowThat.more",
+        "Base.stop",
+    }
+
+
+def test_no_pattern_covers_nothing(tmp_path: Path) -> None:
+    project = linked(tmp_path, _FILES).project
+
+    assert not any(Patterns([], project).match(f) for f in project.functions)

@@ -1,0 +1,82 @@
+"""Lines of a file, and functions of it parsed alone."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from capturelint.lint.index import facts_of
+from capturelint.names import FunctionFacts
+from capturelint.source import SourceFile, line_shift
+
+
+def _functions(text: str) -> tuple[FunctionFacts, ...]:
+    tree = ast.parse(text)
+    return facts_of(tree, text, path="m.py", module="m", is_package=False).functions
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_where_python_ends_them(end: str) -> None:
+    source = SourceFile.of(end.join(["a = '\x0c\x1c\u2028'", "b", ""]))
+
+    assert source.lines == ("a = '\x0c\x1c\u2028'", "b", "")
+    assert [source.line(n) for n in (0, 1, 2, 3, 4)] == ["", "a = '\x0c\x1c\u2028'", "b", "", ""]
+
+
+def test_a_function_is_parsed_alone_with_its_decorators() -> None:
+    text = textwrap.dedent(
+        """\
+        x = 1
+        @wrap(
+            1
+        )
+        def step(x):
+            return x
+        y = 2
+        """
+    )
+    source = SourceFile.of(text)
+    [function] = _functions(text)
+    node = source.parsed(function)
+
+    assert isinstance(node, ast.FunctionDef)
+    assert ast.unparse(node) == "@wrap(1)\ndef step(x):\n    return x"
+    assert node.lineno + line_shift(function) == 5
+    assert node.body[0].lineno + line_shift(function) == 6
+
+
+def test_an_indented_method_keeps_its_columns() -> None:
+    text = textwrap.dedent(
+        """\
+        class Model:
+            if True:
+                @property
+                async def width(self):
+                    return 1
+        """
+    )
+    [function] = _functions(text)
+    node = SourceFile.of(text).parsed(function)
+
+    assert isinstance(node, ast.AsyncFunctionDef)
+    assert (node.lineno + line_shift(function), node.col_offset) == (4, 8)
+    assert (node.body[0].lineno + line_shift(function), node.body[0].col_offset) == (5, 12)
+
+
+def test_strings_over_lines_stay_whole() -> None:
+    text = 'class A:\n    def f(self):\n        """one\n  two\nthree"""\n        return 1\n'
+    [function] = _functions(text)
+    node = SourceFile.of(text).parsed(function)
+
+    assert node is not None
+    assert ast.get_docstring(node, clean=False) == "one\n  two\nthree"
+
+
+def test_a_file_that_changed_meanwhile_gives_nothing() -> None:
+    [function] = _functions("def step(x):\n    return x\n")
+
+    assert SourceFile.of("def step(x:\n    return x\n").parsed(function) is None
+    assert SourceFile.of("x = 1\ny = 2\n").parsed(function) is None
+    assert SourceFile.of("").parsed(function) is None
