@@ -62,11 +62,11 @@ class Guard:
     """A call or attribute whose value is fixed while a stream is being captured.
 
     `name` is a whole dotted name or, bare, the last part of one: `is_cpu` is also the name of
-    `vllm.platforms.current_platform.is_cpu`. `value` False also stands for 0 and None.
+    `vllm.platforms.current_platform.is_cpu`. `value` False also stands for 0.
     """
 
     name: str
-    value: bool
+    value: bool | None
     why: str
 
 
@@ -227,6 +227,10 @@ def _guard(path: Path, table: Mapping[str, object]) -> Guard:
     if not _DOTTED.fullmatch(name):
         raise ConfigError(path, f"guard {name!r} is not a dotted name; write it without () or *")
     value = table.get("value")
+    if value == "none":
+        return Guard(name, None, why)
     if not isinstance(value, bool):
-        raise ConfigError(path, f"value of guard {name!r} is {value!r}; write true or false")
+        raise ConfigError(
+            path, f'value of guard {name!r} is {value!r}; write true, false or "none"'
+        )
     return Guard(name, value, why)

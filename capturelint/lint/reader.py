@@ -15,6 +15,7 @@ from capturelint.names import FileFacts
 from capturelint.source import SourceFile
 
 _TEXTS = 48
+_CLIMB = 12
 _TREES = 1500
 _WORTH_A_POOL = 400
 
@@ -30,6 +31,7 @@ class Reader:
         self._trees: OrderedDict[int, Node | None] = OrderedDict()
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
+        self._projects: dict[Path, bool] = {}
 
     def index(
         self, paths: Sequence[Path], *, jobs: int, progress: Callable[[str], None] | None
@@ -92,21 +94,25 @@ class Reader:
         """Return the dotted name of a file's module, and whether it is a package's `__init__`."""
         absolute = path.absolute()
         top = None
-        folder = absolute.parent
-        misses = 0
-        for parent in (folder, *folder.parents):
+        # A package may hold folders without an `__init__.py`; a project's own folder ends the climb.
+        for parent in absolute.parents[:_CLIMB]:
             if self._is_package(parent):
-                top, misses = parent, 0
-            else:
-                misses += 1
-                if misses > 2:
-                    break
+                top = parent
+            elif self._is_project(parent):
+                break
         is_package = path.name == "__init__.py"
         if top is None:
             return path.stem, is_package
         self._folders.setdefault(top.name, top)
         parts = absolute.relative_to(top.parent).with_suffix("").parts
         return ".".join(parts[:-1] if is_package else parts), is_package
+
+    def _is_project(self, folder: Path) -> bool:
+        known = self._projects.get(folder)
+        if known is None:
+            known = any((folder / name).exists() for name in (".git", "pyproject.toml", "setup.py"))
+            self._projects[folder] = known
+        return known
 
     def _is_package(self, folder: Path) -> bool:
         known = self._packages.get(folder)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
 
 _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
+_MOST_OVERRIDES = 120
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 
 
@@ -53,7 +54,9 @@ class Attributes:
             return self._autograd_forward(ref)
         found = [own] if own >= 0 else []
         if ref.role is Role.INSTANCE and not (name.startswith("__") and name != "__call__"):
-            found += [index for index in project.overrides(ref.at, name) if index not in found]
+            overrides = [index for index in project.overrides(ref.at, name) if index not in found]
+            # What is only known as a base of everything is not known.
+            found += overrides if len(overrides) <= _MOST_OVERRIDES else []
         return [i for i in found if not _is_abstract(project.functions[i])] or found
 
     def _autograd_forward(self, ref: Ref) -> list[int]:

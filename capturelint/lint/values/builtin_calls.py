@@ -9,7 +9,7 @@ from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import narrowing
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import element_of, iterated, join, join_all, mapping, sequence
-from capturelint.lint.values.lookup import attribute_value
+from capturelint.lint.values.lookup import OFF, attribute_value
 from capturelint.rule import Trait
 
 _COPIES = frozenset(
@@ -40,6 +40,8 @@ def evaluate(
 def _computed(name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """Return what a builtin gives whose result rests on its arguments alone."""
     first = args[0]
+    if name in ("bool", "int") and first.constant in ((True,), (False,)):
+        return first
     if name == "len":
         return Value(Kind.SHAPE, "int", 0)
     if name == "range":
@@ -73,6 +75,8 @@ def container_method(
 ) -> Value:
     """Return what a method of a list, dict, string or other Python value gives, and what it changes."""
     key = chain_text(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    if receiver == OFF and name in ("get", "lower", "strip"):
+        return OFF
     if name in ("append", "add", "appendleft") and args:
         _grow(frame, key, args[0])
         return NONE

@@ -10,7 +10,7 @@ from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.follow import call_module, call_refs, pass_functions, super_attribute
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import sequence
-from capturelint.lint.values.lookup import attribute_value
+from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
 from capturelint.lint.values.notes import note_name, note_operands
 from capturelint.lint.values.outside import call_outside
 
@@ -28,10 +28,12 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     arguments = evaluated_arguments(frame, node)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
-    if frame.captured and name and not (target.name and not target.refs):
+    if name and not (target.name and not target.refs):
         answer = frame.analysis.surroundings.guard(name)
         if answer is not None:
-            return Value(Kind.HOST_VALUE, constant=(answer,))
+            return answer
+        if "env" in name and _names_debug_flag(arguments):
+            return OFF
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
         return _tensor_method(frame, receiver, name, arguments, node)
     if target.kind is Kind.MODULE and not target.refs:
@@ -52,7 +54,7 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
     is_open = False
     for arg in node.args:
         if not isinstance(arg, ast.Starred):
-            value = frame.evaluate(arg)
+            value = _named_list(arg, frame.evaluate(arg))
             if not is_open:
                 positional.append(value)
             continue
@@ -62,12 +64,25 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
         else:
             is_open = True
     for keyword in node.keywords:
-        value = frame.evaluate(keyword.value)
+        value = _named_list(keyword.value, frame.evaluate(keyword.value))
         if keyword.arg is None:
             is_open = True
         else:
             keywords.append((keyword.arg, value))
     return Arguments(tuple(positional), tuple(keywords), is_open)
+
+
+def _named_list(node: ast.expr, value: Value) -> Value:
+    """Return what an argument is; of one that is not known its name may say that it is a list."""
+    if value.kind is Kind.UNKNOWN and not value.refs and chain_text(node).endswith("_list"):
+        return sequence(None, UNKNOWN)
+    return value
+
+
+def _names_debug_flag(arguments: Arguments) -> bool:
+    """Return whether a call such as `get_bool_env_var("X_DEBUG")` asks for a flag of checks."""
+    constant = arguments.positional[0].constant if arguments.positional else ()
+    return bool(constant) and isinstance(constant[0], str) and is_debug_flag(constant[0])
 
 
 def _method_target(frame: Frame, function: ast.Attribute) -> tuple[Value | None, Value]:
@@ -112,7 +127,7 @@ def _on_object(
     """Return what a method of something that is neither a tensor nor of the project gives."""
     guard = frame.analysis.surroundings.guard(name)
     if guard is not None:
-        return Value(Kind.HOST_VALUE, constant=(guard,))
+        return guard
     if receiver.kind is Kind.MODULE:
         return _module_method(frame, receiver, name, arguments, node)
     if receiver.kind in (Kind.HOST_VALUE, Kind.SHAPE):

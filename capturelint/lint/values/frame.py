@@ -38,6 +38,7 @@ class Frame:
         "function",
         "live",
         "names",
+        "origins",
         "returns",
         "self_name",
         "stores",
@@ -69,6 +70,8 @@ class Frame:
         self.traits: set[Trait] = set()
         self.returns: list[Value] = []
         self.stores: dict[str, Value] = {}
+        # The lasting attribute or cache that a local name was read from.
+        self.origins: dict[str, str] = {}
 
     def evaluate(self, node: ast.expr) -> Value:
         """Return what an expression is, and note it where the code is live."""

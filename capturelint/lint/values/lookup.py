@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
 from capturelint.lint.symbols import Symbol
@@ -10,6 +11,8 @@ from capturelint.lint.values import tables, tensors
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join_all
 
+_DEBUG_FLAG = re.compile(tables.DEBUG_FLAG)
+OFF = Value(Kind.HOST_VALUE, constant=(False,))
 _BUILTINS = frozenset(dir(builtins))
 _HOST_PACKAGES = frozenset(
     "torch numpy np math os sys re json time random itertools functools collections logging typing "
@@ -20,10 +23,10 @@ _HOST_PACKAGES = frozenset(
 def name_value(frame: Frame, name: str) -> Value:
     """Return what a bare name stands for: a local, an outer name, a module-level symbol, a builtin."""
     value = frame.env.get(name)
-    if value is None and frame.captured:
+    if value is None:
         fixed = frame.analysis.surroundings.fixed_attribute(name)
         if fixed is not None:
-            return Value(Kind.HOST_VALUE, constant=(fixed,))
+            return fixed
     if value is None:
         value = frame.closure.get(name)
     if value is not None:
@@ -32,7 +35,7 @@ def name_value(frame: Frame, name: str) -> Value:
     if symbol.ref is None and not symbol.name and symbol.constant_of is None:
         if name in _BUILTINS:
             return Value(Kind.HOST_VALUE, name=f"builtins.{name}")
-        return UNKNOWN
+        return OFF if is_debug_flag(name) else UNKNOWN
     return symbol_value(frame, symbol)
 
 
@@ -40,7 +43,8 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     """Return the value of a module-level symbol."""
     if symbol.constant_of is not None:
         file, name = symbol.constant_of
-        return frame.analysis.setup.module_constant(file, name)
+        value = frame.analysis.setup.module_constant(file, name)
+        return OFF if not value.constant and is_debug_flag(name) else value
     if symbol.ref is not None:
         # A package's dotted name travels in `name`, which for other symbols stays empty.
         name = symbol.name if symbol.ref.role is Role.PACKAGE else ""
@@ -63,9 +67,10 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
         return tensors.attribute(receiver, name)
-    fixed = frame.analysis.surroundings.fixed_attribute(name)
-    if fixed is not None and frame.captured:
-        return Value(Kind.HOST_VALUE, constant=(fixed,))
+    surroundings = frame.analysis.surroundings
+    fixed = surroundings.fixed_attribute(name)
+    if fixed is not None and not surroundings.is_exact_guard(f"{receiver.name}.{name}"):
+        return fixed
     if receiver.refs:
         found = _of_refs(frame, receiver, name)
         if found is not None:
@@ -75,14 +80,21 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
         if name == "type":
             return Value(Kind.HOST_VALUE, constant=(str(text).partition(":")[0],))
         return HOST
+    elif is_debug_flag(name):
+        return OFF
     elif receiver.kind is not Kind.MODULE and receiver.name and receiver.name[0] != "@":
         return outside(frame, f"{receiver.name}.{name}")
     return _by_convention(frame, receiver, name)
 
 
+def is_debug_flag(name: str) -> bool:
+    """Return whether a constant or setting of this name turns on checks or traces."""
+    return name.isupper() and bool(_DEBUG_FLAG.search(name))
+
+
 def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
-    if name == "training":
-        return Value(Kind.HOST_VALUE, constant=(False,))
+    if name == "training" or is_debug_flag(name):
+        return OFF
     if name == "device":
         return tensors.DEVICE_OBJECT
     if frame.analysis.surroundings.is_host_name(name):

@@ -64,11 +64,11 @@ def _narrowed_by_call(frame: Frame, node: ast.Call, *, outcome: bool) -> dict[st
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     if name == "is_tensor" and node.args and outcome:
-        return _with(frame, node.args[0], lambda v: v if v.is_tensor else DEVICE)
+        return _with(frame, node.args[0], lambda v: _as_instance(frame, node.args[0], v, DEVICE))
     if name == "isinstance" and len(node.args) == 2:
         found = class_value(frame, node.args[1])
         if outcome and found.kind is not Kind.UNKNOWN:
-            return _with(frame, node.args[0], lambda v: _as_instance(v, found))
+            return _with(frame, node.args[0], lambda v: _as_instance(frame, node.args[0], v, found))
         if not outcome and found.kind is Kind.DEVICE_TENSOR:
             return _with(frame, node.args[0], lambda v: UNKNOWN if v.is_tensor else v)
     return frame.env
@@ -93,9 +93,14 @@ def class_value(frame: Frame, node: ast.expr) -> Value:
     return UNKNOWN
 
 
-def _as_instance(value: Value, found: Value) -> Value:
+def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Value:
     if value.kind is found.kind and not found.refs:
         return value._replace(optional=False, weak=False)
+    if found.kind is Kind.DEVICE_TENSOR:
+        # That it is a tensor does not move it: names and what is known still say where it lives.
+        name = chain_text(node).rpartition(".")[2]
+        if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
+            return value if value.is_tensor else Value(Kind.HOST_TENSOR)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from capturelint.lint.values.frame import chain_text
 
@@ -11,14 +11,31 @@ _PER_STEP = ("metadata", "batch", "input", "output", "context", "ctx", "state", 
 _GROWERS = frozenset({"add", "append", "setdefault", "update"})
 
 
-def is_first_call_only(node: ast.If, stored_by: Callable[[str], Iterable[str]]) -> bool:
+def origin(value: ast.expr) -> str:
+    """Return the chain that `self.table` or `getattr(self, "table", None)` reads, else ""."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and len(value.args) > 1:
+        key = value.args[1]
+        if value.func.id != "getattr":
+            return ""
+        name = str(key.value) if isinstance(key, ast.Constant) else "*"
+        return f"{chain_text(value.args[0])}.{name}"
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return next(_lasting(value), "")
+
+
+def is_first_call_only(
+    node: ast.If, stored_by: Callable[[str], Iterable[str]], origins: Mapping[str, str]
+) -> bool:
     """Return whether the body runs once: its test says that something is not there yet, and it makes it.
 
     `if self.table is None: self.table = ...`, `if key not in self.seen: self.seen.add(key)`,
     `if not hasattr(self, "table"): self.table = ...`, `if not self.ready: ...; self.ready = True`.
-    `stored_by` gives the attributes that a method of self sets, for `if not self.ready: self.setup()`.
+    `stored_by` gives the attributes that a method of self sets, for `if not self.ready: self.setup()`;
+    `origins` the chain that a local name was read from, for `table = self.table`.
     """
-    wanted = set(_said_missing(node.test))
+    wanted = {origins.get(name, name) for name in _said_missing(node.test)}
+    wanted.update(origins[name] for name in _local_names(node.test, ast.Is) if name in origins)
     if wanted:
         if any(name in wanted for name in _filled(node.body)):
             return True
@@ -27,11 +44,12 @@ def is_first_call_only(node: ast.If, stored_by: Callable[[str], Iterable[str]]) 
     return _is_local_test(node.test, ast.Is) and any(map(_is_lasting, _filled_items(node.body)))
 
 
-def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
+def is_memo_return(node: ast.If, rest: Sequence[ast.stmt], origins: Mapping[str, str]) -> bool:
     """Return whether `if key in cache: return cache[key]` precedes statements that fill the cache."""
     if not node.body or not isinstance(node.body[-1], ast.Return) or node.orelse:
         return False
     wanted = set(_said_present(node.test))
+    wanted.update(origins[name] for name in _local_names(node.test, ast.IsNot) if name in origins)
     if wanted and any(name in wanted for name in _filled(rest)):
         return True
     return _is_local_test(node.test, ast.IsNot) and any(map(_is_lasting, _filled_items(rest)))
@@ -40,8 +58,11 @@ def is_memo_return(node: ast.If, rest: Sequence[ast.stmt]) -> bool:
 def _said_missing(test: ast.expr) -> Iterator[str]:
     """Yield the chains that a true test says are not there yet."""
     if isinstance(test, ast.BoolOp):
-        for value in test.values:
-            yield from _said_missing(value)
+        parts = [list(_said_missing(value)) for value in test.values]
+        # `a is None or n == 0` may hold at any call; both parts must speak of what lasts.
+        if isinstance(test.op, ast.And) or all(parts):
+            for part in parts:
+                yield from part
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from _said_present(test.operand)
         if isinstance(test.operand, ast.Attribute):
@@ -52,6 +73,19 @@ def _said_missing(test: ast.expr) -> Iterator[str]:
             yield from _lasting(test.left)
         elif isinstance(test.ops[0], ast.NotIn):
             yield from _lasting(right)
+        elif isinstance(test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE | ast.NotEq):
+            yield from _outgrown(test.left, right)
+
+
+def _outgrown(left: ast.expr, right: ast.expr) -> Iterator[str]:
+    """Yield the chains that `n > self.table.size(0)` or `key != self.key` says are out of date."""
+    if isinstance(left, ast.Constant) or isinstance(right, ast.Constant):
+        return
+    for side in (left, right):
+        for node in ast.walk(side):
+            name = chain_text(node)
+            if name.startswith("self."):
+                yield name
 
 
 def _said_present(test: ast.expr) -> Iterator[str]:
@@ -65,6 +99,8 @@ def _said_present(test: ast.expr) -> Iterator[str]:
             yield from _lasting(test.left)
         elif isinstance(test.ops[0], ast.In):
             yield from _lasting(right)
+        elif isinstance(test.ops[0], ast.Eq):
+            yield from _outgrown(test.left, right)
     elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and len(test.args) == 2:
         key = test.args[1]
         if test.func.id == "hasattr" and isinstance(key, ast.Constant):
@@ -96,6 +132,13 @@ def _is_local_test(test: ast.expr, operator: type[ast.cmpop]) -> bool:
         and isinstance(test.left, ast.Name)
         and isinstance(test.comparators[0], ast.Constant)
     )
+
+
+def _local_names(test: ast.expr, operator: type[ast.cmpop]) -> Iterator[str]:
+    """Yield the names that a test, or a part of it, compares with None."""
+    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+        if _is_local_test(part, operator) and isinstance(part, ast.Compare):
+            yield chain_text(part.left)
 
 
 def _filled_by_methods(
@@ -136,6 +179,10 @@ def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
                     first = node.args[0]
                     if isinstance(first, ast.Constant):
                         yield f"{chain_text(node.func.value)}.{first.value!s}"
+            elif isinstance(node, ast.Call) and chain_text(node.func) == "setattr":
+                key = node.args[1] if len(node.args) > 1 else None
+                name = str(key.value) if isinstance(key, ast.Constant) else "*"
+                yield f"{chain_text(node.args[0])}.{name}" if node.args else ""
 
 
 def _targets(target: ast.expr) -> Iterator[str]:

@@ -10,6 +10,7 @@ from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
 from capturelint.lint.values.follow import call_refs, pass_functions
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import element_of, join_all
+from capturelint.lint.values.lookup import OFF, is_debug_flag
 from capturelint.lint.values.notes import note_operands
 
 _HOST_PACKAGES = frozenset("numpy np math os time random json re".split())
@@ -30,7 +31,9 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     """Return what something from outside the project gives when called."""
     guard = frame.analysis.surroundings.guard(name)
     if guard is not None:
-        return Value(Kind.HOST_VALUE, constant=(guard,))
+        return guard
+    if _asks_debug_flag(name, arguments):
+        return OFF
     keywords = dict(arguments.keywords)
     if name.startswith("builtins."):
         return builtin_calls.evaluate(frame, name[9:], arguments.positional, keywords, node)
@@ -54,6 +57,14 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     return HOST if name.partition(".")[0] in _HOST_PACKAGES else UNKNOWN
 
 
+def _asks_debug_flag(name: str, arguments: Arguments) -> bool:
+    """Return whether a call reads an environment variable that turns on checks or traces."""
+    if name not in ("os.environ.get", "os.getenv", "os.environ.setdefault"):
+        return False
+    constant = arguments.positional[0].constant if arguments.positional else ()
+    return bool(constant) and is_debug_flag(str(constant[0]))
+
+
 def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
     """Return what a function or class of torch gives when called."""
     last = name.rpartition(".")[2]
@@ -63,6 +74,9 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
     if name.startswith("torch.nn.") and name.count(".") >= 2 and last[:1].isupper():
         return _made_module(name, arguments)
     if name.startswith(("torch.ops.", "torch.classes.")):
+        return UNKNOWN
+    if arguments.is_open and last in tables.FACTORIES and "device" not in keywords:
+        # `**options` may hold the device.
         return UNKNOWN
     note_operands(frame, arguments.positional)
     place = frame.analysis.default_place(frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from capturelint.lint.values.arguments import Arguments
     from capturelint.lint.values.surroundings import Surroundings
 
+_DEBUG = re.compile(tables.DEBUG_PARAMETER)
+_LABEL = re.compile(tables.LABEL_NAME)
 _SIZED = frozenset("isinstance len enumerate zip list tuple callable".split())
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
@@ -116,8 +119,8 @@ def entry_values(
         value = own
         if arg.arg in given:
             value = _reconciled(own, given[arg.arg], is_root=is_root)
-        elif not is_root and arg.arg in by_default and own.kind is Kind.UNKNOWN:
-            value = own
+        elif _is_debug_flag(arg.arg, by_default.get(arg.arg)):
+            value = Value(Kind.HOST_VALUE, constant=(False,))
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
         if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:
@@ -156,14 +159,19 @@ def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
     return own if own.kind is not Kind.HOST_VALUE or not passed.is_tensor else join_passed(own, own)
 
 
+def _is_debug_flag(name: str, default: ast.expr | None) -> bool:
+    is_off = isinstance(default, ast.Constant) and default.value is False
+    return is_off and bool(_DEBUG.search(name))
+
+
 def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     """Return what a root's parameter is: labels are not given and debug flags not set."""
     if default is None:
         return value._replace(constant=()) if value.constant else value
     constant = default.value if isinstance(default, ast.Constant) else ...
-    if constant is None and name in tables.LABEL_NAMES:
+    if constant is None and _LABEL.search(name):
         return NONE
-    if constant is False and name in tables.DEBUG_NAMES:
+    if _is_debug_flag(name, default):
         return Value(Kind.HOST_VALUE, constant=(False,))
     if value.constant:
         value = value._replace(constant=()) if not value.is_none else UNKNOWN

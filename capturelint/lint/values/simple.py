@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from capturelint.kind import Kind, Value
-from capturelint.lint.values import truth
+from capturelint.lint.values import once, truth
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.expressions import annotated
 from capturelint.lint.values.frame import Frame, chain_text
@@ -33,6 +33,14 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
     value = frame.evaluate(node.value)
     for target in node.targets:
         bind(frame, target, value, node.value)
+    first = node.targets[0]
+    if isinstance(first, ast.Name):
+        source = once.origin(node.value)
+        if source:
+            frame.origins[first.id] = source
+        elif not isinstance(node.value, ast.Constant):
+            # A name that is made anew keeps its origin only until something else is put in it.
+            frame.origins.pop(first.id, None)
     return True
 
 

@@ -22,7 +22,9 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     for position, node in enumerate(body):
         if not _run(frame, node):
             return False
-        if isinstance(node, ast.If) and once.is_memo_return(node, body[position + 1 :]):
+        if isinstance(node, ast.If) and once.is_memo_return(
+            node, body[position + 1 :], frame.origins
+        ):
             # What follows fills a cache that later calls find filled.
             with frame.dormant():
                 return run_block(frame, body[position + 1 :])
@@ -37,7 +39,7 @@ def _run(frame: Frame, node: ast.stmt) -> bool:
 def _if(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.If), "dispatched by type"
     certain = truth.test(frame, node.test)
-    if once.is_first_call_only(node, lambda method: _stored_by(frame, method)):
+    if once.is_first_call_only(node, lambda method: _stored_by(frame, method), frame.origins):
         return _arms(frame, node, certain=certain, dormant_body=True)
     return _arms(frame, node, certain=certain, dormant_body=False)
 
@@ -114,17 +116,24 @@ def _while(frame: Frame, node: ast.stmt) -> bool:
     return True
 
 
+def _context_arms(expression: ast.expr) -> list[ast.expr]:
+    """Return both arms of `a() if test else b()`, else the expression itself."""
+    if isinstance(expression, ast.IfExp):
+        return [*_context_arms(expression.body), *_context_arms(expression.orelse)]
+    return [expression]
+
+
 def _with(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.With | ast.AsyncWith), "dispatched by type"
     escapes = captures = False
     for item in node.items:
         value = frame.evaluate(item.context_expr)
-        expression = item.context_expr
-        called = expression.func if isinstance(expression, ast.Call) else expression
-        with frame.dormant():
-            name = frame.evaluate(called).name or chain_text(called)
-        escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
-        captures = captures or name in ("torch.cuda.graph", "torch.cuda.graphs.graph")
+        for expression in _context_arms(item.context_expr):
+            called = expression.func if isinstance(expression, ast.Call) else expression
+            with frame.dormant():
+                name = frame.evaluate(called).name or chain_text(called)
+            escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
+            captures = captures or name in ("torch.cuda.graph", "torch.cuda.graphs.graph")
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
     if escapes:
@@ -141,8 +150,10 @@ def _try(frame: Frame, node: ast.stmt) -> bool:
     handlers: list[ast.ExceptHandler] = getattr(node, "handlers", [])
     body: list[ast.stmt] = getattr(node, "body", [])
     before = dict(frame.env)
+    returns = len(frame.returns)
     falls_through = run_block(frame, body) and run_block(frame, getattr(node, "orelse", []))
     ends = [frame.env] if falls_through else []
+    returns = len(frame.returns) if len(frame.returns) > returns else -1
     for handler in handlers:
         frame.env = joined_envs(before, frame.env)
         if handler.name:
@@ -151,6 +162,9 @@ def _try(frame: Frame, node: ast.stmt) -> bool:
         with frame.dormant():
             if run_block(frame, handler.body):
                 ends.append(frame.env)
+    if returns >= 0:
+        # What the body returns is what capture gets.
+        del frame.returns[returns:]
     if ends:
         frame.env = ends[0]
         for end in ends[1:]:

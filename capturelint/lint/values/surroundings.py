@@ -15,6 +15,9 @@ from capturelint.lint.values import hints, tables
 from capturelint.preset import Preset
 from capturelint.source import line_shift
 
+_BUILT_IN = {
+    name: Value(Kind.HOST_VALUE, constant=(answer,)) for name, answer in tables.GUARDS.items()
+}
 _HOST_NAME = re.compile(tables.HOST_NAME)
 # A function that remembers its results runs once, in the warm-up.
 _ONCE = frozenset("lru_cache cache cached_property cached".split())
@@ -40,8 +43,12 @@ class Surroundings:
         self._eager = eager
         self._everything = False
         self._is_eager: dict[int, bool] = {}
-        self._fixed = {guard.name: guard.value for preset in presets for guard in preset.guards}
-        self._guards = {**tables.GUARDS, **self._fixed}
+        self._fixed = {
+            guard.name: Value(Kind.HOST_VALUE, constant=(guard.value,))
+            for preset in presets
+            for guard in preset.guards
+        }
+        self._guards = {**_BUILT_IN, **self._fixed}
         self._decorators = frozenset(d for preset in presets for d in preset.decorators)
         self._contexts = frozenset(c for preset in presets for c in preset.contexts)
         self._host_names = tuple(n for preset in presets for n in preset.host_names)
@@ -54,7 +61,7 @@ class Surroundings:
         self._everything = True
         self._is_eager.clear()
         # What a preset says of captured code does not hold for the rest.
-        self._guards = {**tables.GUARDS}
+        self._guards = {**_BUILT_IN}
         self._fixed = {}
 
     def is_eager(self, function: Function) -> bool:
@@ -70,8 +77,15 @@ class Surroundings:
             return False
         marked = function.facts.marker == "eager"
         if function.owner >= 0:
-            marked = marked or self.project.classes[function.owner].facts.marker == "eager"
+            owner = self.project.classes[function.owner].facts
+            # A class decorator that is an escape replaces the methods it is known for.
+            marked = (
+                marked or owner.marker == "eager" or any(map(self._is_escape, owner.decorators))
+            )
         if marked or any(map(self._is_escape, function.facts.decorators)):
+            return True
+        if function.facts.name in self._decorators:
+            # What an escape hatch is applied to by a call leaves the capture as well.
             return True
         return not self._everything and self._eager.match(function)
 
@@ -83,14 +97,18 @@ class Surroundings:
             return True
         return decorator in _ESCAPES or decorator.endswith(("compiler.disable", "dynamo.disable"))
 
-    def guard(self, name: str) -> bool | None:
+    def guard(self, name: str) -> Value | None:
         """Return the answer of a guard, by its dotted name or its last part."""
         found = self._guards.get(name)
         if found is None and "." in name:
             found = self._guards.get(name.rpartition(".")[2])
         return found
 
-    def fixed_attribute(self, name: str) -> bool | None:
+    def is_exact_guard(self, name: str) -> bool:
+        """Return whether a dotted name is a guard of its own, whatever its last part says."""
+        return name in self._guards
+
+    def fixed_attribute(self, name: str) -> Value | None:
         """Return the value of an attribute or global that a preset knows, by its name."""
         return self._fixed.get(name)
 

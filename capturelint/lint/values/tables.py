@@ -150,6 +150,8 @@ TUPLE_MODULES = _words("LSTM GRU RNN MultiheadAttention LSTMCell AdaptiveLogSoft
 CONTAINERS = _words("ModuleList ModuleDict ParameterList ParameterDict Sequential")
 # Calls with one answer while a CUDA graph is being captured.
 GUARDS: dict[str, bool] = {
+    "is_current_stream_capturing": True,
+    "is_capturing": True,
     "torch.cuda.is_current_stream_capturing": True,
     "torch.cuda.graphs.is_current_stream_capturing": True,
     "torch.cuda._is_compiled": True,
@@ -166,12 +168,15 @@ GUARDS: dict[str, bool] = {
     "typing.TYPE_CHECKING": False,
 }
 # Names of parameters and attributes that hold host data by convention, beside those of a preset.
-HOST_NAME = r"(?:^|_)(?:cpu|host)$|^(?:cpu|host)_|_cpu_|(?:_np|_numpy|_list)$"
-LABEL_NAMES = _words(
-    "labels label targets target gt_boxes gt_labels class_labels_ start_positions "
-    "end_positions mask_labels"
+HOST_NAME = r"(?:^|_)(?:cpu|host)$|^(?:cpu|host)_|_cpu_|(?:_np|_numpy)$"
+# Names of parameters that only training gives.
+LABEL_NAME = (
+    r"(?:^|_)labels?$|^targets?$|^target_values$|^gt_boxes$|^(?:start|end)_positions$"
+    r"|^sampled_negative_indices$|^return_loss$"
 )
-DEBUG_NAMES = _words("debug verbose sanity_check debug_mode return_loss do_check is_debug")
+# Flags that ask for checks and traces, which nobody sets where graphs are used.
+DEBUG_PARAMETER = r"^(?:debug|verbose|sanity|check|validate|verify|dump|return_loss)(?:_|$)|_(?:debug|check|verify)$"
+DEBUG_FLAG = r"DEBUG|TRACE|VERIFY|VALIDATE|SANITY|_CHECK|CHECK_|LOGLEVEL|DUMP|PROFIL|VERBOSE"
 CONFIG_NAMES = _words("config cfg args hparams conf hf_config model_config server_args opt options")
 # Everything a tensor has that this pass knows of, for telling tensors from other arguments.
 TENSOR_MEMBERS = (

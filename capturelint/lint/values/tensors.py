@@ -67,6 +67,8 @@ def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords
     if name in ("cuda", "pin_memory"):
         kind = Kind.DEVICE_TENSOR if name == "cuda" else receiver.kind
         return Value(kind, receiver.dtype, receiver.rank, pinned=name == "pin_memory")
+    if name == "type_as" and args and args[0].is_tensor:
+        return Value(args[0].kind, args[0].dtype, receiver.rank)
     if name in ("to", "type"):
         return _converted(receiver, args, keywords)
     if name in tables.NEW_FACTORIES:
@@ -137,7 +139,10 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
     has_dim = "dim" in keywords or "axis" in keywords or bool(args)
     if name in tables.REDUCTIONS and not has_dim:
         keeps = name in ("sum", "max", "min", "prod", "amax", "amin", "median")
-        return Value(kind, dtype or (receiver.dtype if keeps else ""), 0, weak=False)
+        if receiver.dtype == "bool" and name in ("sum", "prod"):
+            # Truths are counted.
+            return Value(kind, "int", 0)
+        return Value(kind, dtype or (receiver.dtype if keeps else ""), 0)
     second_is_tensor = bool(args) and args[0].is_tensor
     is_pair = name in tables.ALWAYS_PAIRS or (name in tables.PAIR_METHODS and has_dim)
     if is_pair and not second_is_tensor:

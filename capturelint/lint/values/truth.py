@@ -46,6 +46,9 @@ def evaluate_bool(frame: Frame, node: ast.BoolOp) -> Value:
             values.pop()
     values.append(frame.evaluate(node.values[-1]))
     frame.env = env
+    if values[-1].constant == (not is_and,):
+        # `x or True` is true, `x and False` false, whatever x is.
+        return values[-1]
     if not is_and:
         # `a or b` is `a` only where `a` is true, so not where it is None.
         values = [v for v in values[:-1] if not v.is_none] + values[-1:]
