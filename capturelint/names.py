@@ -60,6 +60,7 @@ class FileFacts:
     `imports` maps a local name to a module and, for `from module import name`, the name in it.
     `assigns` are module-level names bound once, with the source text of their value; a name bound
     more often has the text "". `has_comments`: it has comments addressed to capturelint.
+    `foreign` are attributes that it sets on something other than `self`.
     """
 
     path: str
@@ -71,6 +72,7 @@ class FileFacts:
     classes: tuple[ClassFacts, ...]
     assigns: dict[str, str]
     has_comments: bool = False
+    foreign: tuple[str, ...] = ()
     top_functions: dict[str, int] = field(default_factory=dict)
     top_classes: dict[str, int] = field(default_factory=dict)
 

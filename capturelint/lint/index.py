@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from capturelint.lint.markers import Markers
-from capturelint.lint.stores import stored
+from capturelint.lint.stores import foreign, stored
 from capturelint.names import (
     MODULE_BODY,
     ClassFacts,
@@ -54,6 +54,7 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
         classes=tuple(walk.classes),
         assigns=walk.assigns,
         has_comments="capturelint:" in text,
+        foreign=tuple(walk.foreign),
         top_functions=walk.top_functions,
         top_classes=walk.top_classes,
     )
@@ -128,6 +129,7 @@ class _Walk:
         self.functions: list[_Draft] = []
         self.classes: list[ClassFacts] = []
         self.assigns: dict[str, str] = {}
+        self.foreign: dict[str, None] = {}
         self.top_functions: dict[str, int] = {}
         self.top_classes: dict[str, int] = {}
         self.markers = Markers(text)
@@ -227,6 +229,8 @@ class _Walk:
             self.assigns.update(dict.fromkeys(node.names, ""))
         for attribute in stored(node, draft.self_name):
             draft.stores[attribute] = None
+        if isinstance(node, ast.Assign):
+            self.foreign.update(dict.fromkeys(foreign(node, draft.self_name)))
 
     def _source(self, node: ast.expr) -> str:
         """Return the source of a short expression; "" for one too long to matter."""

@@ -28,6 +28,8 @@ class Project:
         self.first_function: dict[str, int] = {}
         self.first_class: dict[str, int] = {}
         self.packages: set[str] = set()
+        # Attributes that some code sets from outside: what a class itself says of them is not all.
+        self.foreign: set[str] = set()
         # What annotations mean, by module and name; kept here since it lives as long.
         self.hints: dict[tuple[str, str], Value] = {}
         self._load = load
@@ -45,6 +47,7 @@ class Project:
         if facts.module in self.files:
             facts = replace(facts, module=facts.path.replace("/", ".").removesuffix(".py"))
         self.files[facts.module] = facts
+        self.foreign.update(facts.foreign)
         self.packages.add(facts.module.partition(".")[0])
         folder = facts.module.rpartition(".")[0]
         while folder and folder not in self._folders:

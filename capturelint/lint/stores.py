@@ -22,6 +22,15 @@ def stored(node: ast.stmt, self_name: str) -> Iterator[str]:
         yield from _stored_by_call(node.value, self_name)
 
 
+def foreign(node: ast.Assign, self_name: str) -> Iterator[str]:
+    """Yield the attributes that an assignment sets on something other than self."""
+    for target in node.targets:
+        if isinstance(target, ast.Attribute):
+            value = target.value
+            if not (isinstance(value, ast.Name) and value.id == self_name):
+                yield target.attr
+
+
 def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:
     if isinstance(target, ast.Tuple | ast.List):
         for element in target.elts:

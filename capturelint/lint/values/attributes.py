@@ -100,6 +100,8 @@ class Attributes:
                 found = found._replace(varies=True)
         if found is None or (found.kind is Kind.UNKNOWN and not found.refs):
             declared = self._declared(order, name)
+            if declared is not None and declared.constant and self._is_overridden(index, name):
+                declared = declared._replace(constant=()) if not declared.is_none else UNKNOWN
             found = declared if declared is not None else found
         if found is None or (found.is_none and not found.refs):
             below = self._from_stores(project.subclasses(index)[:24], name)
@@ -108,9 +110,19 @@ class Attributes:
             found = self._from_stores(order, "*")
         return self._by_name(name, found)
 
+    def _is_overridden(self, index: int, name: str) -> bool:
+        """Return whether a subclass says something else of a class-level name."""
+        classes = self._analysis.project.classes
+        return any(
+            name in classes[below].facts.assigns
+            for below in self._analysis.project.subclasses(index)
+        )
+
     def _by_name(self, name: str, found: Value | None) -> Value | None:
         if found is None:
             return None
+        if found.constant and name in self._analysis.project.foreign:
+            found = Value(optional=True) if found.is_none else found._replace(constant=())
         is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
         if is_vague and self._analysis.surroundings.is_host_name(name):
             return Value(Kind.HOST_TENSOR)
