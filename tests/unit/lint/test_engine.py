@@ -191,7 +191,9 @@ def test_a_file_read_for_the_link_is_not_reported(tmp_path: Path) -> None:
     """
     files = {"pkg/__init__.py": "", "pkg/base.py": base, "pkg/m.py": model}
 
-    assert found(tmp_path, files, exclude=("base.py",)) == ["pkg/m.py:3 CL101"]
+    for scope in (Scope.CAPTURED, Scope.ALL):
+        alone = found(tmp_path, files, exclude=("base.py",), scope=scope)
+        assert alone == ["pkg/m.py:3 CL101"]
     assert len(found(tmp_path, files)) == 3
 
 

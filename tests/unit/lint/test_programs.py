@@ -50,7 +50,7 @@ _LITERALS = st.sampled_from(
 )
 _ONE = [
     "{}.item()", "{}.cpu()", "{}.sum()", "{}.shape[0]", "{}.to('cuda')", "{}.append(x)", "{}.a",
-    "{}[0]", "{}[:, None]", "-({})", "not ({})", "len({})", "float({})", "f'{{x!r:>{{n}}}} é', ({})", "list({})",
+    "{}[0]", "{}[:, None]", "-({})", "not ({})", "len({})", "float({})", "(f'{{x!r:>{{n}}}} é', {})", "list({})",
     "torch.relu({})", "helper({})", "helper(*{})", "helper(**{})", "self.part({})", "self.rows[0]({})",
     "torch.zeros({})", "[i for i in ({})]", "{{i: i for i in ({}) if i}}", "sum(i for i in ({}))",
     "(lambda i: i + ({}))", "isinstance({}, Tensor)", "super().part({})", "(z := ({}))", "print({})",

@@ -13,7 +13,10 @@ from tests.unit.lint.probe import kinds
     "block",
     [
         "if self.table is None:\n    {mark}\n    self.table = x",
-        "if self.table is None or self.size < 3:\n    {mark}\n    self.table = x",
+        "if self.table is None or self.table.size(0) < x.shape[0]:\n    {mark}\n    self.table = x",
+        "if self.table is None and x.shape[0] > 3:\n    {mark}\n    self.table = x",
+        "table = self.table\nif table is None:\n    {mark}\n    self.table = x",
+        "if not self.ready:\n    {mark}\n    self.setup()",
         "if not hasattr(self, 'table'):\n    {mark}\n    self.table = x",
         "if not self.ready:\n    {mark}\n    self.ready = True",
         "if 3 not in self.cache:\n    {mark}\n    self.cache[3] = x",
@@ -35,6 +38,10 @@ def test_what_makes_what_was_missing_runs_once(block: str, tmp_path: Path) -> No
     [
         "if self.table is not None:\n    {mark}\n    self.table = x",
         "if self.table is None:\n    {mark}\n    self.other = x",
+        "if self.table is None or x.shape[0] == 3:\n    {mark}\n    self.table = x",
+        "if self.table is None or self.size < 3:\n    {mark}\n    self.table = x",
+        "table = self.other\nif table is None:\n    {mark}\n    self.table = x",
+        "if not self.ready:\n    {mark}\n    self.unrelated()",
         "if self.table is None:\n    {mark}\n    table = x",
         "if hasattr(self, 'table'):\n    {mark}\n    self.table = x",
         "if self.ready:\n    {mark}\n    self.ready = False",
@@ -128,5 +135,7 @@ def _in_forward(block: str, mark: str) -> str:
 _CACHE, table_cache = {{}}, {{}}
 
 class Model(nn.Module):
+    def setup(self): self.ready = True
+    def unrelated(self): self.size = 3
     def forward(self, x: Tensor, meta_state=None, local=None):
 {body}"""
