@@ -1,7 +1,7 @@
 """What the pass over small sources says: kinds of marked expressions, findings, captured functions.
 
 A line that is an expression alone and ends in `#: <facts>` says what is to be known of its value:
-its kind, then any of a dtype, `rank N`, `= <constant>`, `weak`, `optional`, `pinned` and `varies`.
+its kind, then any of a dtype, `rank N`, `= <constant>`, `weak`, `optional`, `pinned` and `varies`, or `not weak` and so on.
 `#: never runs` says that the line is not evaluated under capture.
 """
 
@@ -24,6 +24,7 @@ from capturelint.source import line_shift
 IMPORTS = "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F\n"
 _MARK = "  #: "
 _DEAD = "never runs"
+_FLAGS = ("weak", "optional", "pinned", "varies")
 
 Seen = dict[str, str]
 
@@ -136,10 +137,12 @@ def _said(value: Value | None, want: str) -> str:
         return _DEAD
     facts = [value.kind.value, value.dtype, f"rank {value.rank}" if value.rank >= 0 else ""]
     facts += [f"= {constant!r}" for constant in value.constant]
-    facts += [word for word in ("weak", "optional", "pinned", "varies") if getattr(value, word)]
+    facts += [word for word in _FLAGS if getattr(value, word)]
+    facts += [f"not {word}" for word in _FLAGS if not getattr(value, word)]
     asked = want.split(", ")
     is_met = asked[0] == facts[0] and all(fact in facts for fact in asked)
-    return want if is_met else ", ".join(filter(None, facts))
+    told = [fact for fact in facts if fact and not fact.startswith("not ")]
+    return want if is_met else ", ".join(told)
 
 
 Ask = Callable[..., Told]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import textwrap
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -144,11 +144,16 @@ def unrelated(tensor: Tensor, number=1):
 """
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
 @_QUICKLY
-@given(_programs(), st.sampled_from([Scope.CAPTURED, Scope.ALL]))
-def test_a_check_ends_and_says_the_same_twice(text: str, scope: Scope) -> None:
-    first = _checked(text, scope)
-    second = _checked(text, scope)
+@given(text=_programs(), scope=st.sampled_from([Scope.CAPTURED, Scope.ALL]))
+def test_a_check_ends_and_says_the_same_twice(folder: Path, text: str, scope: Scope) -> None:
+    first = _checked(folder, text, scope)
+    second = _checked(folder, text, scope)
 
     assert first == second
     assert first.errors == ()
@@ -156,23 +161,24 @@ def test_a_check_ends_and_says_the_same_twice(text: str, scope: Scope) -> None:
 
 
 @_QUICKLY
-@given(_programs(), st.sampled_from([Scope.CAPTURED, Scope.ALL]))
-def test_an_unrelated_function_changes_no_finding_elsewhere(text: str, scope: Scope) -> None:
-    alone = _checked(text, scope)
-    beside = _checked(text + _UNRELATED, scope)
+@given(text=_programs(), scope=st.sampled_from([Scope.CAPTURED, Scope.ALL]))
+def test_an_unrelated_function_changes_no_finding_elsewhere(
+    folder: Path, text: str, scope: Scope
+) -> None:
+    alone = _checked(folder, text, scope)
+    beside = _checked(folder, text + _UNRELATED, scope)
 
     others = tuple(f for f in beside.findings if not f.function.endswith(".unrelated"))
     assert others == alone.findings
     assert beside.captured_functions == alone.captured_functions
 
 
-def test_the_unrelated_function_has_findings_of_its_own() -> None:
-    result = _checked(IMPORTS + _UNRELATED, Scope.ALL)
+def test_the_unrelated_function_has_findings_of_its_own(folder: Path) -> None:
+    result = _checked(folder, IMPORTS + _UNRELATED, Scope.ALL)
 
     assert sorted(f.code for f in result.findings) == ["CL101", "CL401"]
 
 
-def _checked(text: str, scope: Scope) -> CheckResult:
-    folder = Path(tempfile.gettempdir()) / "capturelint-programs"
+def _checked(folder: Path, text: str, scope: Scope) -> CheckResult:
     written(folder, {"m.py": text})
     return check([folder], config_for(folder, scope=scope), _RULES)
