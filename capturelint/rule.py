@@ -151,6 +151,11 @@ class Rule(cst.BatchableCSTVisitor):
         if isinstance(node, cst.BooleanOperation):
             left, right = self.value(node.left), self.value(node.right)
             return left if left.is_device_tensor else right
+        if isinstance(node, cst.Tuple):
+            items = tuple(self.value(element.value) for element in node.elements)
+            return Value(Kind.HOST_VALUE, items=items)
+        if isinstance(node, cst.GeneratorExp):
+            return Value(Kind.HOST_VALUE, element=self.value(node.elt))
         return UNKNOWN
 
 

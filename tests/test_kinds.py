@@ -67,8 +67,6 @@ _TARGETS: dict[type[cst.CSTNode], str] = {
     cst.CompFor: "target",
     cst.AsName: "name",
 }
-# Python gives these other bounds than libcst does.
-_UNANSWERED = (cst.Tuple, cst.GeneratorExp)
 
 
 @pytest.mark.parametrize("tree", _TREES)
@@ -78,16 +76,13 @@ def test_every_expression_in_evaluated_code_has_a_kind(tree: str) -> None:
     for rule, function in _evaluated(_everything(_TREES[tree])):
         for node in _askable(rule, function):
             seen += 1
-            if rule.value(node) is UNKNOWN and not isinstance(node, _UNANSWERED):
+            if rule.value(node) is UNKNOWN:
                 missing.append(_shown(rule, node))
 
     assert seen > 5000
     assert missing == []
 
 
-@pytest.mark.xfail(
-    reason="the parentheses belong to Python's node and not to libcst's, so the spans differ"
-)
 @pytest.mark.parametrize("expression", ["(x, x)", "(row for row in x)", "list(row for row in x)"])
 def test_an_expression_within_its_own_parentheses_has_a_kind(
     expression: str, tmp_path: Path

@@ -46,4 +46,6 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
             return "forward of an nn.Module"
         if facts.name == "__call__" and project.is_module(function.owner):
             return "__call__ of an nn.Module"
-    return "named in `roots`" if configured.match(function) else ""
+    is_inner = function.parent >= 0 and configured.match(project.functions[function.parent])
+    # What is defined inside a root is reached from it, with what it closes over.
+    return "named in `roots`" if configured.match(function) and not is_inner else ""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Role, Value
+from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import binding, statements
@@ -15,7 +15,7 @@ from capturelint.lint.values.attributes import Attributes
 from capturelint.lint.values.decorators import Decorators
 from capturelint.lint.values.entrance import Entrance, Node
 from capturelint.lint.values.frame import Frame
-from capturelint.lint.values.join import join, join_all, join_passed
+from capturelint.lint.values.join import UNFINISHED, join, join_passed
 from capturelint.lint.values.setup import Setup
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
@@ -146,9 +146,10 @@ class Analysis:
                 self._evaluate(state)
             else:
                 self._queue[state.index] = None
-        known = state.returns
+        known = UNFINISHED if state.is_running and state.rounds == 1 else state.returns
         if known.kind is Kind.UNKNOWN and not known.refs:
-            return self.entrance.declared_return(function)
+            declared = self.entrance.declared_return(function)
+            return known if declared == UNKNOWN else declared
         return known
 
     def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
@@ -186,7 +187,7 @@ class Analysis:
         )
         try:
             with self.deeper():
-                statements.run_block(frame, node.body)
+                frame.falls_through = statements.run_block(frame, node.body)
             self._keep(state, frame)
             if state.rounds == 1 and function.facts.decorators:
                 self._follow_decorators(function)
@@ -207,9 +208,10 @@ class Analysis:
         state.names, state.traits = frame.names, frame.traits
         keeps = self._wanted(frame.names, frame.traits)
         state.values = frame.values if keeps else {}
-        result = join_all(frame.returns) if frame.returns else NONE
+        result = frame.result()
         if result != state.returns:
-            state.returns = result if state.rounds == 1 else join(state.returns, result)
+            is_first = state.rounds == 1 or state.returns == UNKNOWN
+            state.returns = result if is_first else join(state.returns, result)
             for caller in state.callers:
                 known = self.states.get(caller)
                 if known is not None and 0 < known.rounds < _MOST_ROUNDS and not known.is_running:
@@ -219,7 +221,11 @@ class Analysis:
         state = self._state(index)
         state.is_site = True
         self._evaluate(state)
-        if not state.has_region:
+        if state.has_region:
+            return
+        # It captures nothing itself; as a root or a callee it is a function like any other.
+        state.is_site, state.rounds = False, 0
+        if not state.is_root and not state.callers:
             del self.states[index]
 
     def note_region(self, frame: Frame) -> None:

@@ -9,11 +9,15 @@ from capturelint.kind import Value
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a call passes. `is_open`: `*args` or `**kwargs` may pass more."""
+    """What a call passes.
+
+    `is_open`: `*args` or `**kwargs` may pass more. `rest` is what each of `*args` is, if known.
+    """
 
     positional: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
     is_open: bool = False
+    rest: Value | None = None
 
 
 NO_ARGUMENTS = Arguments(is_open=True)

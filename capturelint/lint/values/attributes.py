@@ -39,6 +39,9 @@ class Attributes:
         first = project.functions[methods[0]]
         if any(decorator in _PROPERTIES for decorator in first.facts.decorators):
             return self._property(frame, ref, methods)
+        if name == "apply" and first.facts.name == "forward":
+            # An autograd function: torch gives `forward` the context first.
+            return Value(Kind.HOST_VALUE, refs=(Ref(Role.METHOD, methods[0], ref.at),))
         role = Role.METHOD if ref.role is Role.INSTANCE else Role.FUNCTION
         if "staticmethod" in first.facts.decorators:
             role = Role.FUNCTION

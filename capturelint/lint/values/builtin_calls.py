@@ -27,7 +27,7 @@ def evaluate(
 ) -> Value:
     """Return what the builtin (or itertools function) `name` gives."""
     if not args:
-        return _empty(name)
+        return _empty(name, keywords)
     if name in _FORMATTERS and any(arg.is_device_tensor for arg in args):
         frame.note(Trait.TENSOR_FORMAT)
     if name in _COPIES:
@@ -53,9 +53,18 @@ def _computed(name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -
         return sequence(None, sequence(tuple(iterated(arg) for arg in args)))
     if name in ("max", "min", "sum", "abs", "round", "pow", "divmod", "next"):
         return _reduced(name, args)
-    if name == "dict":
-        return mapping(join_all([element_of(first), *keywords.values()]))
+    if name in ("dict", "OrderedDict"):
+        return mapping(join_all([_pair_value(first), *keywords.values()]))
+    if name == "defaultdict":
+        return mapping(None)
     return UNKNOWN if name in ("slice", "vars", "super", "object", "property") else HOST
+
+
+def _pair_value(source: Value) -> Value:
+    """Return the values of a dict made of a mapping or of pairs."""
+    element = element_of(source)
+    is_pair = source.name != "@dict" and element.items is not None and len(element.items) == 2
+    return element.items[1] if is_pair and element.items else element
 
 
 def _looked_up(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> Value:
@@ -78,13 +87,13 @@ def container_method(
     if receiver == OFF and name in ("get", "lower", "strip"):
         return OFF
     if name in ("append", "add", "appendleft") and args:
-        _grow(frame, key, args[0])
+        grow(frame, key, args[0])
         return NONE
     if name in ("extend", "update") and args:
-        _grow(frame, key, element_of(args[0]))
+        grow(frame, key, element_of(args[0]))
         return NONE
     if name == "insert" and len(args) > 1:
-        _grow(frame, key, args[1])
+        grow(frame, key, args[1])
         return NONE
     if receiver.items is None and receiver.element is None:
         if receiver.name in ("torch.cuda.Stream", "torch.cuda.Event") or receiver.constant:
@@ -102,10 +111,10 @@ def container_method(
     return HOST
 
 
-def _empty(name: str) -> Value:
-    """Return what a builtin called without arguments gives."""
-    if name == "dict":
-        return mapping(UNKNOWN)
+def _empty(name: str, keywords: Mapping[str, Value]) -> Value:
+    """Return what a builtin called without positional arguments gives."""
+    if name in ("dict", "OrderedDict", "defaultdict"):
+        return mapping(join_all([*keywords.values()]) if keywords else None)
     return sequence(()) if name in ("list", "tuple", "set") else HOST
 
 
@@ -182,7 +191,7 @@ def _mapped(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> V
     return sequence(None, join_all(results) if results else UNKNOWN)
 
 
-def _grow(frame: Frame, key: str, value: Value) -> None:
+def grow(frame: Frame, key: str, value: Value) -> None:
     """Note that a container now holds `value` too."""
     if not key:
         return

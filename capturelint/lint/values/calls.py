@@ -9,7 +9,7 @@ from capturelint.lint.values import builtin_calls, tables, tensors
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.follow import call_module, call_refs, pass_functions, super_attribute
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
-from capturelint.lint.values.join import sequence
+from capturelint.lint.values.join import iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
 from capturelint.lint.values.notes import note_name, note_operands
 from capturelint.lint.values.outside import call_outside
@@ -52,6 +52,7 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
     positional: list[Value] = []
     keywords: list[tuple[str, Value]] = []
     is_open = False
+    rest: Value | None = None
     for arg in node.args:
         if not isinstance(arg, ast.Starred):
             value = _named_list(arg, frame.evaluate(arg))
@@ -63,13 +64,14 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
             positional.extend(inner.items)
         else:
             is_open = True
+            rest = iterated(inner) if rest is None else join(rest, iterated(inner))
     for keyword in node.keywords:
         value = _named_list(keyword.value, frame.evaluate(keyword.value))
         if keyword.arg is None:
             is_open = True
         else:
             keywords.append((keyword.arg, value))
-    return Arguments(tuple(positional), tuple(keywords), is_open)
+    return Arguments(tuple(positional), tuple(keywords), is_open, rest)
 
 
 def _named_list(node: ast.expr, value: Value) -> Value:
@@ -150,6 +152,9 @@ def _module_method(
     if name in ("register_buffer", "register_parameter") and len(arguments.positional) > 1:
         _register(frame, arguments, node)
         return NONE
+    if name in ("append", "extend", "insert", "add_module") and arguments.positional:
+        _hold(frame, receiver, name, arguments.positional[-1], node)
+        return receiver
     if name in ("forward", "__call__"):
         return call_module(frame, receiver, arguments, node)
     if name in ("values", "children", "modules"):
@@ -174,6 +179,19 @@ def _module_method(
         return receiver
     pass_functions(frame, arguments, node)
     return UNKNOWN
+
+
+def _hold(frame: Frame, receiver: Value, name: str, value: Value, node: ast.Call) -> None:
+    """Note that a container such as `nn.ModuleList` holds one more module."""
+    key = chain_text(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    held = iterated(value) if name == "extend" else value
+    element = held if receiver.element is None else join(receiver.element, held)
+    grown = receiver._replace(element=element)
+    owner, _, attribute = key.rpartition(".")
+    if owner and owner == frame.self_name:
+        frame.store(attribute, grown)
+    elif key in frame.env:
+        frame.env[key] = grown
 
 
 def _register(frame: Frame, arguments: Arguments, node: ast.Call) -> None:

@@ -88,7 +88,7 @@ def _dict(frame: Frame, node: ast.expr) -> Value:
             frame.evaluate(key)
         found = frame.evaluate(value)
         values.append(found if key is not None else element_of(found))
-    return mapping(join_all(values) if values else UNKNOWN)
+    return mapping(join_all(values) if values else None)
 
 
 def _comprehension(frame: Frame, node: ast.expr) -> Value:
@@ -149,6 +149,7 @@ def _yielded(frame: Frame, node: ast.expr) -> Value:
     value = UNKNOWN if node.value is None else frame.evaluate(node.value)
     if isinstance(node, ast.Await):
         return UNKNOWN
+    frame.is_generator = True
     frame.returns.append(sequence(None, value) if isinstance(node, ast.Yield) else value)
     return UNKNOWN
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from capturelint.kind import UNKNOWN, Value
+from capturelint.kind import NONE, UNKNOWN, Value
 from capturelint.lint.symbols import Function
-from capturelint.lint.values.join import join
+from capturelint.lint.values.join import join, join_all
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
@@ -34,8 +34,10 @@ class Frame:
         "dotted_keys",
         "env",
         "evaluators",
+        "falls_through",
         "file",
         "function",
+        "is_generator",
         "live",
         "names",
         "origins",
@@ -69,9 +71,17 @@ class Frame:
         self.names: set[str] = set()
         self.traits: set[Trait] = set()
         self.returns: list[Value] = []
+        self.falls_through = False
+        self.is_generator = False
         self.stores: dict[str, Value] = {}
         # The lasting attribute or cache that a local name was read from.
         self.origins: dict[str, str] = {}
+
+    def result(self) -> Value:
+        """Return what the function gives, once its body has been run."""
+        if self.falls_through and not self.is_generator:
+            return join_all([*self.returns, NONE])
+        return join_all(self.returns) if self.returns else NONE
 
     def evaluate(self, node: ast.expr) -> Value:
         """Return what an expression is, and note it where the code is live."""

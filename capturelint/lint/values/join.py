@@ -5,6 +5,8 @@ from __future__ import annotations
 from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Value
 
 _DEEPEST = 3
+# What a function gives to itself, before it is known what it gives.
+UNFINISHED = Value(name="@unfinished")
 _MOST_REFS = 40
 _HOST_LIKE = (Kind.HOST_VALUE, Kind.SHAPE)
 
@@ -13,6 +15,8 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
     """Return the value that either may be: unknown where they disagree."""
     if left is right or left == right:
         return left
+    if left is UNFINISHED or right is UNFINISHED:
+        return right if left is UNFINISHED else left
     if left.is_none:
         return right if right.optional else right._replace(optional=True)
     if right.is_none:
@@ -63,9 +67,10 @@ def iterated(value: Value) -> Value:
     return HOST if value.name == "@dict" else element_of(value)
 
 
-def mapping(element: Value) -> Value:
-    """Return a dict whose values are `element`."""
-    return sequence(None, element)._replace(name="@dict")
+def mapping(element: Value | None) -> Value:
+    """Return a dict whose values are `element`; None for an empty one."""
+    filled = sequence((), None) if element is None else sequence(None, element)
+    return filled._replace(name="@dict")
 
 
 def element_of(value: Value) -> Value:

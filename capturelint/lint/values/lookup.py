@@ -11,6 +11,7 @@ from capturelint.lint.values import tables, tensors
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join_all
 
+_PAIR = ("values", "indices")
 _DEBUG_FLAG = re.compile(tables.DEBUG_FLAG)
 OFF = Value(Kind.HOST_VALUE, constant=(False,))
 _BUILTINS = frozenset(dir(builtins))
@@ -67,6 +68,9 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
         return tensors.attribute(receiver, name)
+    if receiver.items is not None and len(receiver.items) == 2 and name in _PAIR:
+        # What `max`, `topk` and `sort` give is a tuple with names.
+        return receiver.items[_PAIR.index(name)]
     surroundings = frame.analysis.surroundings
     fixed = surroundings.fixed_attribute(name)
     if fixed is not None and not surroundings.is_exact_guard(f"{receiver.name}.{name}"):

@@ -52,7 +52,7 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name.startswith("einops.") and arguments.positional:
         first = arguments.positional[0]
         return Value(first.kind, first.dtype) if first.is_tensor else UNKNOWN
-    if name.startswith("itertools."):
+    if name.startswith(("itertools.", "collections.")):
         return builtin_calls.evaluate(frame, last, arguments.positional, keywords, node)
     return HOST if name.partition(".")[0] in _HOST_PACKAGES else UNKNOWN
 
@@ -146,9 +146,13 @@ def _made_module(name: str, arguments: Arguments) -> Value:
         return Value(Kind.DEVICE_TENSOR, dtype)
     if last not in tables.CONTAINERS:
         return Value(Kind.MODULE, name=name)
-    held = list(arguments.positional)
-    if last != "Sequential" or (len(held) == 1 and held[0].element is not None):
+    held = [*arguments.positional, *([] if arguments.rest is None else [arguments.rest])]
+    if last != "Sequential" or (len(held) == 1 and held[0].kind is Kind.HOST_VALUE):
         held = [element_of(value) for value in held]
-    if any(value.kind is Kind.HOST_VALUE and value.items for value in held):
-        held = [element_of(v) if v.items else v for v in held]
-    return Value(Kind.MODULE, name=name, element=join_all(held) if held else UNKNOWN)
+    if not held:
+        return Value(Kind.MODULE, name=name)
+    element = join_all(held)
+    if element.kind is Kind.MODULE and not element.name and not element.refs:
+        # Layers of several classes of torch: each gives a tensor.
+        element = element._replace(name="torch.nn.Module.of_several")
+    return Value(Kind.MODULE, name=name, element=element)

@@ -194,7 +194,10 @@ def is_plain_first(node: Node, name: str) -> bool:
     `forward(self, x)`: what a module is given first is a tensor, unless it is used as a container.
     """
     positional = [*node.args.posonlyargs, *node.args.args]
-    if len(positional) < 2 or positional[1].arg != name or name in defaults(node):
+    start = 1 if positional and positional[0].arg in ("self", "cls") else 0
+    if len(positional) <= start or positional[start].arg != name or name in defaults(node):
+        return False
+    if positional[start].annotation is not None:
         return False
     return not any(_is_container_use(inner, name) for inner in ast.walk(node))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from capturelint.kind import NONE, UNKNOWN, Kind, Ref, Value
+from capturelint.kind import UNKNOWN, Kind, Ref, Value
 from capturelint.lint.symbols import Class, Function
 from capturelint.lint.values import statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame
-from capturelint.lint.values.join import join_all
 from capturelint.names import FileFacts
 
 if TYPE_CHECKING:
@@ -93,13 +92,12 @@ class Setup:
         frame = analysis.entrance.opened(function, node, given, captured=False, is_setup=True)
         try:
             with analysis.deeper():
-                statements.run_block(frame, node.body)
+                frame.falls_through = statements.run_block(frame, node.body)
         except RecursionError:
             analysis.failures[function.index] = "is nested too deeply to analyse"
         finally:
             self._running.discard(key)
-        result = join_all(frame.returns) if frame.returns else NONE
-        self._done[key] = (result, frame.stores)
+        self._done[key] = (frame.result(), frame.stores)
         return self._done[key]
 
 

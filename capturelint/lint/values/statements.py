@@ -93,7 +93,7 @@ def _for(frame: Frame, node: ast.stmt) -> bool:
     source = frame.evaluate(node.iter)
     if source.is_device_tensor:
         frame.note(Trait.TENSOR_ITERATION)
-    if source.items == () and source.element is None:
+    if isinstance(node.iter, ast.Tuple | ast.List) and not node.iter.elts:
         return run_block(frame, node.orelse)
     element = iterated(source)
     _loop(frame, node, lambda: bind(frame, node.target, element))

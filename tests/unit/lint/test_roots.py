@@ -157,9 +157,6 @@ def main():
     assert captured(tmp_path, {"m.py": _text(text)}) == wanted
 
 
-@pytest.mark.xfail(
-    reason="a root that holds a site without a graph context is forgotten", raises=KeyError
-)
 @pytest.mark.parametrize("compiled", ["second", "first"])
 def test_a_function_that_compiles_may_itself_be_compiled(compiled: str, tmp_path: Path) -> None:
     text = f"""

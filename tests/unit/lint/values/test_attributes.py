@@ -257,7 +257,6 @@ def test_containers_of_modules_hold_their_elements(tmp_path: Path) -> None:
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="`append` of a ModuleList is not followed")
 def test_a_list_of_modules_may_be_filled_one_by_one(tmp_path: Path) -> None:
     told = kinds(
         tmp_path,
@@ -289,15 +288,12 @@ def test_a_list_of_modules_may_be_filled_one_by_one(tmp_path: Path) -> None:
         "nn.Linear(2, 2)",
         pytest.param(
             "OrderedDict(a=nn.Linear(2, 2))",
-            marks=pytest.mark.xfail(reason="a dict of layers is not looked into"),
         ),
         pytest.param(
             "*[nn.Linear(2, 2) for _ in range(3)]",
-            marks=pytest.mark.xfail(reason="starred elements are not looked at"),
         ),
         pytest.param(
             "nn.Linear(2, 2), nn.ReLU()",
-            marks=pytest.mark.xfail(reason="modules of two classes have no name in common"),
         ),
     ],
 )

@@ -254,7 +254,6 @@ def test_the_first_argument_of_a_module_is_supposed_to_be_a_tensor(tmp_path: Pat
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="the second argument is taken for the first where there is no `self`")
 def test_of_a_function_the_first_argument_is_supposed_to_be_a_tensor(tmp_path: Path) -> None:
     told = kinds(
         tmp_path,
@@ -268,7 +267,6 @@ def test_of_a_function_the_first_argument_is_supposed_to_be_a_tensor(tmp_path: P
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="an annotation that is not understood counts for nothing")
 @pytest.mark.parametrize("annotation", ["Callable[[int], int]", "type[Layer]", "T | int"])
 def test_an_annotation_other_than_a_tensor_is_believed(annotation: str, tmp_path: Path) -> None:
     told = kinds(

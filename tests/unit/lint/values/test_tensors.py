@@ -139,7 +139,6 @@ def test_dtype_and_rank_of_results(operation: str, facts: str, tmp_path: Path) -
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="fields of the named tuples that torch returns are not known")
 @pytest.mark.parametrize("call", ["max(dim=0)", "min(0)", "topk(2)", "sort()", "median(dim=0)"])
 def test_pairs_have_named_fields(call: str, tmp_path: Path) -> None:
     told = kinds(
