@@ -36,6 +36,7 @@ class Frame:
         "evaluators",
         "falls_through",
         "file",
+        "flags",
         "function",
         "is_generator",
         "live",
@@ -74,6 +75,8 @@ class Frame:
         self.falls_through = False
         self.is_generator = False
         self.stores: dict[str, Value] = {}
+        # The condition that a local flag stands for, as in `is_plain = x is None`.
+        self.flags: dict[str, ast.expr] = {}
         # The lasting attribute or cache that a local name was read from.
         self.origins: dict[str, str] = {}
 

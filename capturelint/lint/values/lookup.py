@@ -75,6 +75,8 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     fixed = surroundings.fixed_attribute(name)
     if fixed is not None and not surroundings.is_exact_guard(f"{receiver.name}.{name}"):
         return fixed
+    if is_debug_flag(name):
+        return OFF
     if receiver.refs:
         found = _of_refs(frame, receiver, name)
         if found is not None:
@@ -84,8 +86,6 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
         if name == "type":
             return Value(Kind.HOST_VALUE, constant=(str(text).partition(":")[0],))
         return HOST
-    elif is_debug_flag(name):
-        return OFF
     elif receiver.kind is not Kind.MODULE and receiver.name and receiver.name[0] != "@":
         return outside(frame, f"{receiver.name}.{name}")
     return _by_convention(frame, receiver, name)
@@ -97,7 +97,7 @@ def is_debug_flag(name: str) -> bool:
 
 
 def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
-    if name == "training" or is_debug_flag(name):
+    if name == "training":
         return OFF
     if name == "device":
         return tensors.DEVICE_OBJECT

@@ -26,6 +26,8 @@ def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]
         return _narrowed_by_none(frame, node, outcome=outcome)
     if isinstance(node, ast.Call):
         return _narrowed_by_call(frame, node, outcome=outcome)
+    if isinstance(node, ast.Name) and node.id in frame.flags:
+        return narrowed(frame, frame.flags[node.id], outcome=outcome)
     if isinstance(node, ast.Name | ast.Attribute) and outcome:
         return _with(
             frame, node, lambda value: value._replace(optional=False) if value.optional else value
@@ -63,7 +65,9 @@ def _narrowed_by_none(frame: Frame, node: ast.Compare, *, outcome: bool) -> dict
 def _narrowed_by_call(frame: Frame, node: ast.Call, *, outcome: bool) -> dict[str, Value]:
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    if name == "is_tensor" and node.args and outcome:
+    if name == "is_tensor" and node.args and not outcome:
+        return _with(frame, node.args[0], lambda v: UNKNOWN if v.is_tensor else v)
+    if name == "is_tensor" and node.args:
         return _with(frame, node.args[0], lambda v: _as_instance(frame, node.args[0], v, DEVICE))
     if name == "isinstance" and len(node.args) == 2:
         found = class_value(frame, node.args[1])

@@ -48,6 +48,9 @@ def is_memo_return(node: ast.If, rest: Sequence[ast.stmt], origins: Mapping[str,
     """Return whether `if key in cache: return cache[key]` precedes statements that fill the cache."""
     if not node.body or not isinstance(node.body[-1], ast.Return) or node.orelse:
         return False
+    if isinstance(node.test, ast.Call) and chain_text(node.test.func) == "hasattr":
+        # A function that leaves when an attribute is there makes it, however it does.
+        return chain_text(node.test.args[0]) == "self" if node.test.args else False
     wanted = set(_said_present(node.test))
     wanted.update(origins[name] for name in _local_names(node.test, ast.IsNot) if name in origins)
     if wanted and any(name in wanted for name in _filled(rest)):

@@ -35,6 +35,7 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
         bind(frame, target, value, node.value)
     first = node.targets[0]
     if isinstance(first, ast.Name):
+        _note_flag(frame, first.id, node.value)
         source = once.origin(node.value)
         if source:
             frame.origins[first.id] = source
@@ -42,6 +43,23 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
             # A name that is made anew keeps its origin only until something else is put in it.
             frame.origins.pop(first.id, None)
     return True
+
+
+def _note_flag(frame: Frame, name: str, value: ast.expr) -> None:
+    """Remember the condition behind a flag, until what it speaks of is bound anew."""
+    stale = [
+        flag
+        for flag, condition in frame.flags.items()
+        if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(condition))
+    ]
+    for flag in (*stale, name):
+        frame.flags.pop(flag, None)
+    is_condition = isinstance(value, ast.Compare | ast.BoolOp) or (
+        isinstance(value, ast.Call) and chain_text(value.func) in ("isinstance", "torch.is_tensor")
+    )
+    names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+    if is_condition and name not in names:
+        frame.flags[name] = value
 
 
 def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:

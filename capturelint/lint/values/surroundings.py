@@ -7,7 +7,7 @@ import fnmatch
 import re
 from collections.abc import Sequence
 
-from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
@@ -130,6 +130,8 @@ class Surroundings:
         """Return a parameter's value, moved to the host where its name says that it lives there."""
         if value.kind is Kind.DEVICE_TENSOR and self.is_host_name(name):
             return value._replace(kind=Kind.HOST_TENSOR)
+        if value.kind is Kind.UNKNOWN and not value.refs and self.is_host_name(name):
+            return HOST
         return value
 
     def annotation(self, node: ast.expr | None, module: str) -> Value:
