@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from capturelint.source import SourceFile
 
 _TEXTS = 48
 _CLIMB = 12
+_SAMPLE = 40
 _TREES = 1500
 _WORTH_A_POOL = 400
 
@@ -32,6 +34,7 @@ class Reader:
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
         self._projects: dict[Path, bool] = {}
+        self._tops: dict[Path, Path] = {}
 
     def index(
         self, paths: Sequence[Path], *, jobs: int, progress: Callable[[str], None] | None
@@ -103,9 +106,28 @@ class Reader:
         is_package = path.name == "__init__.py"
         if top is None:
             return path.stem, is_package
+        top = self._qualified(top)
         self._folders.setdefault(top.name, top)
         parts = absolute.relative_to(top.parent).with_suffix("").parts
         return ".".join(parts[:-1] if is_package else parts), is_package
+
+    def _qualified(self, top: Path) -> Path:
+        """Return the folder that names start from: above `top` where its own imports say so.
+
+        `megatron/core/` has an `__init__.py` and `megatron/` none, but its files say
+        `from megatron.core import ...`.
+        """
+        known = self._tops.get(top)
+        if known is None:
+            parent = top.parent
+            wanted = re.compile(
+                rf"^\s*(?:from|import)\s+{parent.name}\.{top.name}\b".encode(), re.M
+            )
+            known = top
+            if parent.name.isidentifier() and any(map(wanted.search, _some_texts(top))):
+                known = parent
+            self._tops[top] = known
+        return known
 
     def _is_project(self, folder: Path) -> bool:
         known = self._projects.get(folder)
@@ -120,6 +142,20 @@ class Reader:
             known = (folder / "__init__.py").is_file()
             self._packages[folder] = known
         return known
+
+
+def _some_texts(folder: Path) -> Iterator[bytes]:
+    """Yield the bytes of a few files below a folder, those nearest first."""
+    count = 0
+    for pattern in ("*.py", "*/*.py", "*/*/*.py"):
+        for path in sorted(folder.glob(pattern)):
+            if count >= _SAMPLE:
+                return
+            count += 1
+            try:
+                yield path.read_bytes()
+            except OSError:
+                continue
 
 
 def index_one(named: tuple[Path, str, bool], stdin: tuple[Path, str] | None) -> FileFacts | Problem:

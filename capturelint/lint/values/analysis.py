@@ -102,6 +102,8 @@ class Analysis:
             return self._call_lambda(frame, ref.at, arguments)
         function = self.project.functions[ref.at]
         if self.surroundings.is_eager(function):
+            if self.surroundings.runs_once(function):
+                return self.setup.call(function, ref, arguments)
             return self.entrance.declared_return(function)
         if not frame.captured:
             return self.setup.call(function, ref, arguments)

@@ -169,11 +169,18 @@ def _isinstance(frame: Frame, value: Value, node: ast.Call) -> Value:
     if value.weak or value.optional or wanted.kind is Kind.UNKNOWN or value.kind is Kind.UNKNOWN:
         return HOST
     if wanted.kind is Kind.DEVICE_TENSOR:
-        is_plain = value.kind is Kind.SHAPE or bool(value.constant) or value.items is not None
-        if value.is_tensor or is_plain:
-            return Value(Kind.HOST_VALUE, constant=(value.is_tensor,))
-    elif value.is_tensor and wanted.kind in (Kind.HOST_VALUE, Kind.MODULE):
+        return is_tensor(value)
+    if value.is_tensor and wanted.kind in (Kind.HOST_VALUE, Kind.MODULE):
         return Value(Kind.HOST_VALUE, constant=(False,))
+    return HOST
+
+
+def is_tensor(value: Value) -> Value:
+    """Return the answer to `isinstance(value, torch.Tensor)`, where it is certain."""
+    if value.weak or value.optional or value.refs or value.kind is Kind.UNKNOWN:
+        return HOST
+    if value.is_tensor or value.kind in (Kind.SHAPE, Kind.HOST_VALUE):
+        return Value(Kind.HOST_VALUE, constant=(value.is_tensor,))
     return HOST
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
-from capturelint.lint.values import builtin_calls, tables, tensors
+from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.follow import call_module, call_refs, pass_functions, super_attribute
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
@@ -142,7 +142,7 @@ def _on_object(
     if name in ("size", "numel", "dim"):
         return Value(Kind.SHAPE, "int")
     if name == "to" and arguments.positional and arguments.positional[0].name == "@device":
-        return UNKNOWN
+        return Value(factories.place_of(arguments.positional[0]), weak=True)
     return UNKNOWN
 
 

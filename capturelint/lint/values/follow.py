@@ -24,7 +24,15 @@ def call_refs(frame: Frame, target: Value, arguments: Arguments, node: ast.AST) 
             results.append(_call_instance(frame, target, ref, arguments, node))
         elif ref.role is not Role.PACKAGE:
             results.append(frame.analysis.call(frame, ref, arguments, node))
-    return join_all(results) if results else UNKNOWN
+    return _of_several(results) if results else UNKNOWN
+
+
+def _of_several(results: list[Value]) -> Value:
+    """Return what calling one of several overrides gives: a tensor where one of them gives one."""
+    tensors = [value for value in results if value.is_device_tensor]
+    if tensors and len(tensors) < len(results) and all(v.is_tensor or v.is_host for v in results):
+        return join_all(tensors)._replace(optional=True)
+    return join_all(results)
 
 
 def call_method_of_refs(

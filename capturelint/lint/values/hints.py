@@ -164,10 +164,10 @@ def _subscripted(node: ast.Subscript, project: Project, module: str) -> Value:
 
 
 def _union(left: Value, right: Value) -> Value:
-    if left.kind is Kind.UNKNOWN and not left.refs and not right.is_none:
-        return UNKNOWN
-    if right.kind is Kind.UNKNOWN and not right.refs and not left.is_none:
-        return UNKNOWN
+    for one, other in ((left, right), (right, left)):
+        if one.kind is Kind.UNKNOWN and not one.refs and not other.is_none:
+            # Of what may be a tensor or a number, one more kind of number changes nothing.
+            return one
     if left.is_tensor and right.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not right.is_none:
         return Value(Kind.UNKNOWN, optional=True)
     if right.is_tensor and left.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not left.is_none:

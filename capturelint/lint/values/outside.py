@@ -34,6 +34,8 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
         return guard
     if _asks_debug_flag(name, arguments):
         return OFF
+    if name == "torch.is_tensor" and arguments.positional:
+        return builtin_calls.is_tensor(arguments.positional[0])
     keywords = dict(arguments.keywords)
     if name.startswith("builtins."):
         return builtin_calls.evaluate(frame, name[9:], arguments.positional, keywords, node)

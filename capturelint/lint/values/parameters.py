@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
+from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
@@ -121,6 +121,9 @@ def entry_values(
             value = _reconciled(own, given[arg.arg], is_root=is_root)
         elif _is_debug_flag(arg.arg, by_default.get(arg.arg)):
             value = Value(Kind.HOST_VALUE, constant=(False,))
+        if is_root and own.kind is Kind.UNKNOWN and own.optional and not own.refs:
+            # Of `Tensor | float` a graph is given the tensor: a number would be baked in.
+            value = DEVICE
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
         if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:

@@ -103,6 +103,6 @@ class Setup:
 
 def _is_telling(value: Value) -> bool:
     """Return whether an argument can change what a factory makes."""
-    if value.refs or value.kind is Kind.MODULE:
+    if value.refs or value.kind is Kind.MODULE or value.constant in ((True,), (False,)):
         return True
     return value.element is not None and bool(value.element.refs)

@@ -8,6 +8,7 @@ from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.values.follow import call_method_of_refs
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import element_of, sequence
+from capturelint.lint.values.lookup import attribute_value
 from capturelint.rule import Trait
 
 
@@ -36,10 +37,20 @@ def subscripted(frame: Frame, node: ast.expr) -> Value:
             return sliced._replace(kind=base.kind, name=base.name)
         return base if base.kind is not Kind.UNKNOWN and not base.refs else UNKNOWN
     if base.refs and base.kind is not Kind.SHAPE:
-        found = call_method_of_refs(frame, base, "__getitem__", [index], node)
+        found = _of_object(frame, base, index, node)
         if found is not None:
             return found
     return element_of(base) if base.kind is not Kind.MODULE or base.element else UNKNOWN
+
+
+def _of_object(frame: Frame, base: Value, index: Value, node: ast.expr) -> Value | None:
+    """Return what subscripting an object of the project gives, None if that is not known."""
+    if index.constant and isinstance(index.constant[0], str):
+        field = attribute_value(frame, base, index.constant[0])
+        if field.kind is not Kind.UNKNOWN:
+            # Objects that are also mappings give their attributes by name.
+            return field
+    return call_method_of_refs(frame, base, "__getitem__", [index], node)
 
 
 def is_suspect_index(node: ast.expr, index: Value) -> bool:

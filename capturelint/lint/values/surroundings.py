@@ -72,6 +72,10 @@ class Surroundings:
             self._is_eager[function.index] = found
         return found
 
+    def runs_once(self, function: Function) -> bool:
+        """Return whether a function remembers its results, so that capture only looks them up."""
+        return any(map(_is_memo, function.facts.decorators))
+
     def _find_eager(self, function: Function) -> bool:
         if function.facts.marker == "captured":
             return False
@@ -93,7 +97,7 @@ class Surroundings:
         last = decorator.rpartition(".")[2]
         if decorator in _KERNELS or ".".join(decorator.split(".")[-2:]) in _KERNELS:
             return True
-        if last in _ONCE or decorator in self._decorators or last in self._decorators:
+        if _is_memo(decorator) or decorator in self._decorators or last in self._decorators:
             return True
         return decorator in _ESCAPES or decorator.endswith(("compiler.disable", "dynamo.disable"))
 
@@ -143,3 +147,8 @@ class Surroundings:
     def line_shift(self, function: Function | None) -> int:
         """Return how many lines to add to a line of a function's own tree."""
         return 0 if function is None else line_shift(function.facts)
+
+
+def _is_memo(decorator: str) -> bool:
+    last = decorator.rpartition(".")[2]
+    return last in _ONCE or last.endswith("lru_cache")
