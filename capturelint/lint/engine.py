@@ -13,6 +13,7 @@ from capturelint.finding import Finding, Step
 from capturelint.lint import subjects, suppress
 from capturelint.lint.files import as_finding, discover
 from capturelint.lint.linked import Linked, link, shown_path, without_collection
+from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.state import FunctionState
@@ -74,7 +75,11 @@ def check(
 
     linked = _linked(paths, config, wanted, stdin=stdin, progress=progress)
     found = [as_finding(p, shown_path(str(p.path))) for p in linked.problems]
-    errors: list[str] = []
+    errors = [
+        f"{key}: {line}"
+        for key, patterns in (("roots", config.roots), ("eager", config.eager))
+        for line in idle(patterns, linked.project)
+    ]
     states = [state for state in linked.states() if state.names or state.traits]
     for number, state in enumerate(states, start=1):
         if progress is not None and number % 50 == 0:
@@ -155,9 +160,11 @@ def _linked(
 ) -> Linked:
     with without_collection():
         if stdin is not None:
-            return link([stdin[0]], [], config, wanted, stdin=stdin, progress=progress)
+            named = [stdin[0]]
+            return link(named, [], config, wanted, stdin=stdin, progress=progress, named=named)
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
-        return link(found, problems, config, wanted, stdin=None, progress=progress)
+        named = [path for path in paths if path.is_file()]
+        return link(found, problems, config, wanted, stdin=None, progress=progress, named=named)
 
 
 def _findings_of(

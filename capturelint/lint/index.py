@@ -19,7 +19,10 @@ from capturelint.names import (
 )
 from capturelint.source import split_lines
 
-_SITE = re.compile(r"\bgraph\(|make_graphed_callables\(|reduce-overhead|max-autotune")
+_SITE = re.compile(
+    r"\bgraph\(|make_graphed_callables\(|capture_begin\(|reduce-overhead|max-autotune"
+)
+_RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import .*\bgraph as (\w+)")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 _BLOCKS = (
     ast.If,
@@ -39,8 +42,9 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     walk = _Walk(text, module, is_package=is_package)
     walk.statements(tree.body, _Scope())
     functions = [draft.done() for draft in walk.functions]
-    if _SITE.search(text):
-        is_script = walk.mark_sites()
+    renamed = _RENAMED.search(text) if " as " in text and "torch.cuda" in text else None
+    if renamed is not None or _SITE.search(text):
+        is_script = walk.mark_sites(renamed[1] if renamed is not None else "graph")
         functions = [draft.done() for draft in walk.functions]
         if is_script:
             functions.append(_module_body(text))
@@ -150,10 +154,14 @@ class _Walk:
             elif scope.owner < 0 and isinstance(node, ast.Assign | ast.AnnAssign):
                 self._module_assign(node)
 
-    def mark_sites(self) -> bool:
-        """Mark the functions whose text may hold a capture site; return whether other code may too."""
+    def mark_sites(self, graph: str) -> bool:
+        """Mark the functions whose text may hold a capture site; return whether other code may too.
+
+        `graph` is what the file calls `torch.cuda.graph`.
+        """
         source = enumerate(split_lines(self.text), start=1)
-        lines = [number for number, line in source if _SITE.search(line)]
+        call = f"{graph}("
+        lines = [number for number, line in source if call in line or _SITE.search(line)]
         for draft in self.functions:
             end = draft.node.end_lineno or 0
             draft.has_site = any(draft.node.lineno <= line <= end for line in lines)

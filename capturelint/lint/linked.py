@@ -11,7 +11,8 @@ from pathlib import Path
 
 from capturelint.config import Config, Scope
 from capturelint.finding import Finding
-from capturelint.lint.files import Problem
+from capturelint.lint.context import importers
+from capturelint.lint.files import Problem, discover
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
@@ -24,6 +25,8 @@ from capturelint.preset import Preset, load_preset, presets_for
 from capturelint.rule import Trait
 
 _RECURSION = 8000
+_GIVEN = "given to make_graphed_callables or to torch.compile with a graph mode"
+_SITE = "holds `with torch.cuda.graph(...)`"
 
 Wanted = Callable[[set[str], set[Trait]], bool]
 Progress = Callable[[str], None]
@@ -127,8 +130,9 @@ def link(
     *,
     stdin: tuple[Path, str] | None,
     progress: Progress | None,
+    named: Sequence[Path] = (),
 ) -> Linked:
-    """Read, link and evaluate files."""
+    """Read, link and evaluate files. `named` are those given one by one, not by a folder."""
     reader = Reader(stdin)
     jobs = config.jobs or os.cpu_count() or 1
     facts, unread = reader.index(paths, jobs=jobs, progress=progress)
@@ -136,6 +140,10 @@ def link(
     for one in facts:
         project.add(one)
     own = frozenset(project.files)
+    if config.scope is not Scope.ALL:
+        # Files named alone are reached from the rest of their package; that is not reported.
+        for one in reader.index(_context(reader, paths, named), jobs=jobs, progress=progress)[0]:
+            project.add(one)
     project.link_all(own)
     presets = _presets(project, facts, config)
     everything = config.scope is Scope.ALL
@@ -168,6 +176,19 @@ def link(
     return linked
 
 
+def _context(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list[Path]:
+    """Return the files beside `named`, in their packages, that import them."""
+    known = {path.resolve() for path in paths}
+    folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
+    beside = [
+        path
+        for folder in sorted(folders)
+        for path in discover([folder], exclude=(), root=folder)[0]
+        if path.resolve() not in known
+    ]
+    return importers(named, beside) if beside else []
+
+
 @contextmanager
 def _deep_recursion() -> Iterator[None]:
     """Allow for chains of calls whose functions nest deeply."""
@@ -197,11 +218,15 @@ def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
             continue
         linked.captured[index] = None
         if state.is_root:
-            linked.roots[index] = roots.get(
-                index, "given to make_graphed_callables or torch.compile"
-            )
+            linked.roots[index] = roots.get(index, _GIVEN)
         elif state.is_site:
-            linked.roots[index] = "holds `with torch.cuda.graph(...)`"
+            linked.roots[index] = _SITE
+    for index in linked.captured:
+        # A root in a file that is not checked counts where it reaches one that is.
+        root = linked.root_of(index)
+        if root not in linked.roots:
+            is_site = linked.analysis.states[root].is_site
+            linked.roots[root] = _SITE if is_site else roots.get(root, _GIVEN)
 
 
 def _seeds(linked: Linked) -> list[int]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
+from capturelint.kind import Role
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 
@@ -22,9 +24,8 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str], project: Project) -> None:
         self._project = project
-        given = list(patterns)
-        plain = [p for p in given if not p.startswith(_SUBCLASSES)]
-        self._plain = _compiled(plain)
+        given = [self._real_name(pattern) for pattern in patterns]
+        self._plain = _compiled([p for p in given if not p.startswith(_SUBCLASSES)])
         self._below: list[tuple[frozenset[int], str]] = [
             found
             for p in given
@@ -32,6 +33,24 @@ class Patterns:
             for found in [self._family(p[len(_SUBCLASSES) :])]
             if found is not None
         ]
+
+    def _real_name(self, pattern: str) -> str:
+        """Return a pattern; of a name that a package re-exports, where it is defined."""
+        if any(mark in pattern for mark in "*?[:") or "." not in pattern:
+            return pattern
+        project = self._project
+        parts = pattern.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            module = ".".join(parts[:cut])
+            if project.file(module) is None:
+                continue
+            ref = project.resolve(module, ".".join(parts[cut:])).ref
+            if ref is not None and ref.role is Role.FUNCTION:
+                return project.functions[ref.at].full_name
+            if ref is not None and ref.role is Role.CLASS:
+                return project.classes[ref.at].full_name
+            break
+        return pattern
 
     def match(self, function: Function) -> bool:
         """Return whether a pattern covers a function."""
@@ -61,6 +80,20 @@ class Patterns:
                     family.update(self._project.subclasses(index))
                 return frozenset(family), method
         return None
+
+
+def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:
+    """Yield a line about each pattern that covers no function of the project, with the nearest name."""
+    names = [function.full_name for function in project.functions]
+    for pattern in patterns:
+        covers = Patterns([pattern], project)
+        if any(map(covers.match, project.functions)):
+            continue
+        last = pattern.rpartition(".")[2].rpartition(":")[2]
+        near = [name for name in names if name.rpartition(".")[2] == last]
+        near = near or get_close_matches(pattern, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        yield f"{pattern!r} matches nothing in the checked files{hint}"
 
 
 def _compiled(patterns: list[str]) -> re.Pattern[str] | None:

@@ -111,6 +111,10 @@ class Reader:
         parts = absolute.relative_to(top.parent).with_suffix("").parts
         return ".".join(parts[:-1] if is_package else parts), is_package
 
+    def package_of(self, path: Path) -> Path | None:
+        """Return the folder of the top package that a file belongs to, None for a loose file."""
+        return self._folders.get(self.module_of(path)[0].partition(".")[0])
+
     def _qualified(self, top: Path) -> Path:
         """Return the folder that names start from: above `top` where its own imports say so.
 

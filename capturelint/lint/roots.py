@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
-from capturelint.lint.symbols import Function
+from capturelint.lint.symbols import Class, Function
 
 _GRAPH_MODES = ("reduce-overhead", "max-autotune")
 
@@ -40,7 +40,11 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
             return f"compiled with mode {mode}"
     if function.owner >= 0:
         owner = project.classes[function.owner]
-        if owner.facts.marker == "captured" and facts.name in ("forward", "__call__"):
+        if (
+            owner.facts.marker == "captured"
+            and facts.marker != "eager"
+            and _is_entry(function, owner)
+        ):
             return "its class is marked `# capturelint: captured`"
         if facts.name == "forward" and project.is_module(function.owner):
             return "forward of an nn.Module"
@@ -49,3 +53,11 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
     is_inner = function.parent >= 0 and configured.match(project.functions[function.parent])
     # What is defined inside a root is reached from it, with what it closes over.
     return "named in `roots`" if configured.match(function) and not is_inner else ""
+
+
+def _is_entry(function: Function, owner: Class) -> bool:
+    """Return whether a method of a marked class is captured: its call, or, without one, all of it."""
+    entries = {"forward", "__call__"} & owner.methods.keys()
+    if entries:
+        return function.facts.name in entries
+    return function.facts.name not in ("__init__", "__new__", "__post_init__")

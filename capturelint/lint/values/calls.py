@@ -8,7 +8,7 @@ from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.follow import call_module, call_refs, pass_functions, super_attribute
-from capturelint.lint.values.frame import Frame, chain_text, raw_span
+from capturelint.lint.values.frame import GRAPH, Frame, chain_text, raw_span
 from capturelint.lint.values.join import iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
 from capturelint.lint.values.notes import note_name, note_operands
@@ -28,6 +28,8 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     arguments = evaluated_arguments(frame, node)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
+    if name in ("enter_context", "capture_begin", "capture_end"):
+        _mark_region(frame, name, arguments)
     if name and not (target.name and not target.refs):
         answer = frame.analysis.surroundings.guard(name)
         if answer is not None:
@@ -72,6 +74,18 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
         else:
             keywords.append((keyword.arg, value))
     return Arguments(tuple(positional), tuple(keywords), is_open, rest)
+
+
+def _mark_region(frame: Frame, name: str, arguments: Arguments) -> None:
+    """Begin or end a captured region that no `with` statement marks."""
+    analysis = frame.analysis
+    if not analysis.is_site(frame):
+        return
+    if name == "enter_context" and not any(v.name == GRAPH for v in arguments.positional):
+        return
+    frame.live = frame.captured = name != "capture_end"
+    if frame.captured:
+        analysis.note_region(frame)
 
 
 def _named_list(node: ast.expr, value: Value) -> Value:

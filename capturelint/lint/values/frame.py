@@ -16,6 +16,9 @@ from capturelint.rule import Trait
 if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
 
+# The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
+GRAPH = "@graph"
+
 RawSpan = tuple[int, int, int, int]
 Evaluator = Callable[["Frame", ast.expr], Value]
 

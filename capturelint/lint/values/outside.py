@@ -8,7 +8,7 @@ from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
 from capturelint.lint.values import builtin_calls, tables, tensors
 from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
 from capturelint.lint.values.follow import call_refs, pass_functions
-from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.frame import GRAPH, Frame
 from capturelint.lint.values.join import element_of, join_all
 from capturelint.lint.values.lookup import OFF, is_debug_flag
 from capturelint.lint.values.notes import note_operands
@@ -32,10 +32,9 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     guard = frame.analysis.surroundings.guard(name)
     if guard is not None:
         return guard
-    if _asks_debug_flag(name, arguments):
-        return OFF
-    if name == "torch.is_tensor" and arguments.positional:
-        return builtin_calls.is_tensor(arguments.positional[0])
+    special = _special(name, arguments)
+    if special is not None:
+        return special
     keywords = dict(arguments.keywords)
     if name.startswith("builtins."):
         return builtin_calls.evaluate(frame, name[9:], arguments.positional, keywords, node)
@@ -57,6 +56,17 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name.startswith(("itertools.", "collections.")):
         return builtin_calls.evaluate(frame, last, arguments.positional, keywords, node)
     return HOST if name.partition(".")[0] in _HOST_PACKAGES else UNKNOWN
+
+
+def _special(name: str, arguments: Arguments) -> Value | None:
+    """Return what a few functions give that stand for more than their result."""
+    if _asks_debug_flag(name, arguments):
+        return OFF
+    if name in ("torch.cuda.graph", "torch.cuda.graphs.graph"):
+        return Value(Kind.HOST_VALUE, name=GRAPH)
+    if name == "torch.is_tensor" and arguments.positional:
+        return builtin_calls.is_tensor(arguments.positional[0])
+    return None
 
 
 def _asks_debug_flag(name: str, arguments: Arguments) -> bool:

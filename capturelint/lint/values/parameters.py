@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 _DEBUG = re.compile(tables.DEBUG_PARAMETER)
 _LABEL = re.compile(tables.LABEL_NAME)
+_TORCH = ("torch.nn.functional.", "nn.functional.", "F.")
 _SIZED = frozenset("isinstance len enumerate zip list tuple callable".split())
 
 Node = ast.FunctionDef | ast.AsyncFunctionDef
-_PROOFS = tables.PROVING_METHODS | {
-    "shape",
-    "size",
-    "is_cuda",
-    "requires_grad",
-    "view",
-    "dim",
-    "any",
-    "all",
-}
+# What captured code uses only of tensors; arrays and tables have no place in it.
+_PROOFS = tables.PROVING_METHODS | frozenset(
+    "shape size is_cuda requires_grad view dim any all sum mean max min argmax argmin long bool half "
+    "cumsum transpose reshape flatten".split()
+)
+_TENSOR_NAMES = frozenset(
+    "x y z input inputs hidden_states input_ids inputs_embeds features tokens query key value q k v "
+    "img image images tensor logits embeddings positions attention_mask mask sample latents".split()
+)
 
 
 @dataclass(slots=True)
@@ -133,9 +133,11 @@ def entry_values(
                 value = Value(Kind.DEVICE_TENSOR, weak=True, optional=arg.arg in by_default)
         values[arg.arg] = surroundings.placed(arg.arg, value)
     if args.vararg is not None:
-        values[args.vararg.arg] = sequence(None, UNKNOWN)
+        said = surroundings.annotation(args.vararg.annotation, function.file.module)
+        values[args.vararg.arg] = sequence(None, said)
     if args.kwarg is not None:
-        values[args.kwarg.arg] = mapping(UNKNOWN)
+        said = surroundings.annotation(args.kwarg.annotation, function.file.module)
+        values[args.kwarg.arg] = mapping(said)
     return values
 
 
@@ -183,16 +185,18 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
 
 def tensor_names(node: Node) -> frozenset[str]:
     """Return names that the function uses as only a tensor can be used."""
-    return frozenset(
-        inner.value.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Attribute) and inner.attr in _PROOFS
-        if isinstance(inner.value, ast.Name)
-    )
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            if inner.attr in _PROOFS:
+                found.add(inner.value.id)
+        elif isinstance(inner, ast.Call) and chain_text(inner.func).startswith(_TORCH):
+            found.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
+    return frozenset(found)
 
 
 def is_plain_first(node: Node, name: str) -> bool:
-    """Return whether `name` is the first argument of a method and nothing says it is no tensor.
+    """Return whether `name` is the first argument, has a tensor's name, and is used like one.
 
     `forward(self, x)`: what a module is given first is a tensor, unless it is used as a container.
     """
@@ -200,7 +204,7 @@ def is_plain_first(node: Node, name: str) -> bool:
     start = 1 if positional and positional[0].arg in ("self", "cls") else 0
     if len(positional) <= start or positional[start].arg != name or name in defaults(node):
         return False
-    if positional[start].annotation is not None:
+    if positional[start].annotation is not None or name not in _TENSOR_NAMES:
         return False
     return not any(_is_container_use(inner, name) for inner in ast.walk(node))
 

@@ -52,7 +52,8 @@ class Setup:
             return declared
         given = entrance.given(function, ref, arguments)
         result = self._evaluate(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
-        return declared if result.kind is Kind.UNKNOWN and not result.refs else result
+        is_vague = result.kind is Kind.UNKNOWN or (result.is_none and declared != UNKNOWN)
+        return declared if is_vague and not result.refs else result
 
     def module_constant(self, file: FileFacts, name: str) -> Value:
         """Return the value of a name bound once at module level."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from capturelint.kind import HOST, UNKNOWN, Value
 from capturelint.lint.values import once, truth
 from capturelint.lint.values.binding import bind
-from capturelint.lint.values.frame import Frame, chain_text, joined_envs
+from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
 from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.simple import SIMPLE
@@ -133,7 +133,7 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
             with frame.dormant():
                 name = frame.evaluate(called).name or chain_text(called)
             escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
-            captures = captures or name in ("torch.cuda.graph", "torch.cuda.graphs.graph")
+        captures = captures or value.name == GRAPH
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
     if escapes:
@@ -143,7 +143,11 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
         frame.analysis.note_region(frame)
         with frame.capturing():
             return run_block(frame, node.body)
-    return run_block(frame, node.body)
+    live, captured = frame.live, frame.captured
+    falls_through = run_block(frame, node.body)
+    # A capture that was begun inside, by an `ExitStack`, ends with the block.
+    frame.live, frame.captured = live, captured
+    return falls_through
 
 
 def _try(frame: Frame, node: ast.stmt) -> bool:

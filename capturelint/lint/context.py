@@ -1,0 +1,56 @@
+"""Which files of a package take part in the check of a few of its files: those that import them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#]*)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+
+
+def importers(named: Iterable[Path], candidates: Sequence[Path]) -> list[Path]:
+    """Return the candidates that import a named file, directly or through others.
+
+    Modules are told by their last name, so a file too many may come back, but none too few that
+    says in its own text what it imports.
+    """
+    mentions = {path: _mentioned(path) for path in candidates}
+    chosen: dict[Path, None] = {}
+    wanted = {_name(path) for path in named}
+    fresh = set(wanted)
+    while fresh:
+        found = [
+            p for p, words in mentions.items() if p not in chosen and not fresh.isdisjoint(words)
+        ]
+        chosen.update(dict.fromkeys(found))
+        fresh = {_name(path) for path in found} - wanted
+        wanted |= fresh
+    return list(chosen)
+
+
+def _name(path: Path) -> bytes:
+    """Return the last part of a module's name."""
+    stem = path.parent.name if path.stem == "__init__" else path.stem
+    return stem.encode("utf-8", "surrogateescape")
+
+
+def _mentioned(path: Path) -> frozenset[bytes]:
+    """Return the last names of the modules that a file may import."""
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return frozenset()
+    found: set[bytes] = set()
+    for module, names in _FROM.findall(text):
+        last = module.rpartition(b".")[2]
+        # `from . import x` names the folder's own package and its submodules.
+        found.add(last or path.parent.name.encode("utf-8", "surrogateescape"))
+        found.update(_WORD.findall(names))
+    for modules in _IMPORT.findall(text):
+        found.update(
+            part.strip().partition(b" ")[0].rpartition(b".")[2] for part in modules.split(b",")
+        )
+    return frozenset(found)
