@@ -5,23 +5,24 @@ from __future__ import annotations
 import ast
 import io
 import re
-import tokenize
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from capturelint.finding import Finding, Span
+from capturelint.lint.codes import IDLE, OWN, nearest_code
+from capturelint.lint.directives import IGNORE, Directive, comment_tokens, complaint, directives_in
+from capturelint.lint.markers import Definition, Markers
+from capturelint.lint.registry import builtin_rules
 
 # Nobody can accept that a file was not checked.
 _ALWAYS_SHOWN = frozenset({"CL000", "CL001"})
 _CODE = r"[A-Za-z]+[0-9]+"
-_OWN = re.compile(
-    r"#\s*capturelint:\s*ignore\b(?P<list>\[(?P<codes>[^\]]*)\])?:?\s*(?P<reason>[^#]*)"
-)
+_LIST = re.compile(r"\s*\[(?P<codes>[^\]]*)\]:?(?P<reason>.*)")
 _NOQA = re.compile(
     rf"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>{_CODE}(?:[,\s]+{_CODE})*))?", re.IGNORECASE
 )
-_LOOSE_CODE = re.compile(r"CL[0-9]")
+_LOOSE_CODE = re.compile(r"\W*CL[0-9]", re.IGNORECASE)
 _SPELLINGS = ("noqa", "NOQA", "NoQA")
 
 
@@ -32,20 +33,32 @@ def apply(
     path: str,
     require_reason: bool,
     active: frozenset[str],
+    known: Collection[str] | None = None,
 ) -> list[Finding]:
     """Return the findings in one file that no comment accepts, and CL002 for idle comments.
 
     A comment counts on the first or last line of a finding; one alone on its line covers the whole
-    statement below. Only codes in `active` can be idle: the others were not looked for. Cheap for a
-    text without such comments.
+    statement below. Only codes in `active` can be idle: the others were not looked for. `known` are
+    the codes of all rules, None for the built-in ones and `active`. Cheap for a text without such
+    comments.
     """
     if not _has_comments(text, findings):
         return list(findings)
     lines = io.StringIO(text, newline=None).read().split("\n")
-    comments = list(_comments(lines, text))
+    tree = _Tree(text)
+    comments, directives = _read(lines, tree)
     left = [finding for finding in findings if not _is_accepted(finding, comments)]
-    for comment in comments:
-        left += comment.complaints(path, lines, active, require_reason=require_reason)
+    codes = {*(known or ()), *(one.code for one in OWN)}
+    if known is None:
+        codes |= {*active, *(entry.code for entry in builtin_rules())}
+    said = [
+        (comment.span, problem)
+        for comment in comments
+        for problem in comment.problems(active, codes, require_reason=require_reason)
+    ]
+    marking = tree.marking() if directives else frozenset()
+    said += [(one.span, complaint(one, marking)) for one in directives]
+    left += [_idle(span, problem, path, lines) for span, problem in said if problem]
     return sorted(left, key=lambda finding: finding.sort_key)
 
 
@@ -83,34 +96,64 @@ class _Comment:
         self.used.update(matched)
         return bool(matched)
 
-    def complaints(
-        self, path: str, lines: Sequence[str], active: Iterable[str], *, require_reason: bool
-    ) -> Iterator[Finding]:
-        """Yield what is wrong with the comment itself."""
+    def problems(
+        self, active: Iterable[str], known: Collection[str], *, require_reason: bool
+    ) -> Iterator[str]:
+        """Yield what is wrong with the comment itself; one thing at most."""
         if not self.is_own:
             return
-        for problem in self._problems(frozenset(active), require_reason=require_reason):
-            source = lines[self.span.line - 1]
-            yield Finding(
-                "CL002", "unused-suppression", (), problem, path, self.span, source=source
-            )
-
-    def _problems(self, active: frozenset[str], *, require_reason: bool) -> Iterator[str]:
         if self.codes == ():
             yield "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"
             return
         if self.codes is None and not self.used:
             yield "`capturelint: ignore` accepts nothing here"
             return
+        unknown = [code for code in self.codes or () if not _is_begun(code, known)]
+        if unknown:
+            near = nearest_code(unknown[0], sorted(known))
+            hint = f"did you mean `{near}`?" if near else "`capturelint rule --all` lists them"
+            yield f"`capturelint: ignore[{unknown[0]}]` names no rule; {hint}"
+            return
         idle = [
-            code
-            for code in self.codes or ()
-            if code not in self.used and any(known.startswith(code) for known in active)
+            code for code in self.codes or () if code not in self.used and _is_begun(code, active)
         ]
         if idle:
             yield f"`capturelint: ignore[{', '.join(idle)}]` accepts nothing here"
         elif require_reason and not self.reason:
             yield "`capturelint: ignore` gives no reason; write it after the brackets"
+
+
+class _Tree:
+    """The syntax of a text, parsed when it is first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._nodes: tuple[ast.AST, ...] | None = None
+        self._ends: dict[int, int] | None = None
+
+    def end_of(self, line: int) -> int:
+        """Return the last line of the longest statement that begins on a line, else the line."""
+        if self._ends is None:
+            self._ends = _ends(self._all())
+        return self._ends.get(line, line)
+
+    def marking(self) -> frozenset[int]:
+        """Return the lines of comments that mark a function or class."""
+        markers = Markers(self._text)
+        return frozenset(markers.line_of(n) for n in self._all() if isinstance(n, Definition))
+
+    def _all(self) -> tuple[ast.AST, ...]:
+        if self._nodes is None:
+            self._nodes = _nodes(self._text)
+        return self._nodes
+
+
+def _is_begun(code: str, codes: Iterable[str]) -> bool:
+    return any(one.startswith(code) for one in codes)
+
+
+def _idle(span: Span, problem: str, path: str, lines: Sequence[str]) -> Finding:
+    return Finding(IDLE.code, IDLE.name, (), problem, path, span, source=lines[span.line - 1])
 
 
 def _is_accepted(finding: Finding, comments: Sequence[_Comment]) -> bool:
@@ -121,43 +164,40 @@ def _is_accepted(finding: Finding, comments: Sequence[_Comment]) -> bool:
     return any(answers)
 
 
-def _comments(lines: Sequence[str], text: str) -> Iterator[_Comment]:
-    """Yield the comments that accept something. A string that looks like one is none."""
-    statements: dict[int, int] | None = None
-    for line, column, word in _comment_tokens(lines):
-        own, noqa = _OWN.search(word), _NOQA.search(word)
-        if own is not None:
-            first = last = line
-            if not lines[line - 1][:column].strip():
-                statements = _statements(text) if statements is None else statements
-                first = _next_code(lines, line)
-                last = statements.get(first, first)
-            span = Span(line, column + own.start(), line, column + len(word.rstrip()))
-            yield _Comment(span, first, last, _own_codes(own), own["reason"].strip(), is_own=True)
+def _read(lines: Sequence[str], tree: _Tree) -> tuple[list[_Comment], list[Directive]]:
+    """Return the comments that accept something, and all other words to capturelint."""
+    comments: list[_Comment] = []
+    others: list[Directive] = []
+    for line, column, text in comment_tokens(lines):
+        is_alone = not lines[line - 1][:column].strip()
+        for directive in directives_in(text, line, column, is_alone=is_alone):
+            if directive.word == IGNORE:
+                comments.append(_accepting(directive, lines, tree))
+            else:
+                others.append(directive)
+        noqa = _NOQA.search(text)
         if noqa is not None:
-            span = Span(line, column, line, column + len(word))
+            span = Span(line, column, line, column + len(text))
             codes = None if noqa["codes"] is None else _split(noqa["codes"])
-            yield _Comment(span, line, line, codes, "", is_own=False)
+            comments.append(_Comment(span, line, line, codes, "", is_own=False))
+    return comments, others
 
 
-def _comment_tokens(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield line, column and text of each comment, as far as the text can be read."""
-    source = io.StringIO("\n".join(lines))
-    try:
-        for token in tokenize.generate_tokens(source.readline):
-            if token.type == tokenize.COMMENT:
-                yield (*token.start, token.string)
-    except (tokenize.TokenError, SyntaxError):
-        # The file does not parse either, which is reported as CL000.
-        return
-
-
-def _own_codes(match: re.Match[str]) -> tuple[str, ...] | None:
-    """Return the codes in brackets, None for a comment without any, () for one written wrongly."""
-    if match["list"] is not None:
-        return _split(match["codes"])
-    # Somebody who forgot the brackets does not mean to accept every rule.
-    return () if _LOOSE_CODE.match(match["reason"]) else None
+def _accepting(directive: Directive, lines: Sequence[str], tree: _Tree) -> _Comment:
+    """Return what `# capturelint: ignore` accepts: its line, or the statement below it."""
+    first = last = directive.span.line
+    if directive.is_alone:
+        first = _next_code(lines, first)
+        last = tree.end_of(first)
+    codes: tuple[str, ...] | None = None
+    reason = directive.rest
+    listed = _LIST.match(reason)
+    if listed is not None:
+        codes, reason = _split(listed["codes"]), listed["reason"]
+    elif _LOOSE_CODE.match(reason):
+        # Somebody who forgot the brackets does not mean to accept every rule.
+        codes = ()
+    return _Comment(directive.span, first, last, codes, reason.strip(" :"), is_own=True)
 
 
 def _split(codes: str) -> tuple[str, ...]:
@@ -172,16 +212,20 @@ def _next_code(lines: Sequence[str], line: int) -> int:
     return after
 
 
-def _statements(text: str) -> dict[int, int]:
-    """Return the last line of the longest statement that begins on each line."""
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    """Return every node of the syntax tree of `text`, none if it cannot be parsed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            tree = ast.parse(text)
+            return tuple(ast.walk(ast.parse(text)))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
+            return ()
+
+
+def _ends(nodes: Iterable[ast.AST]) -> dict[int, int]:
+    """Return the last line of the longest statement that begins on each line."""
     ends: dict[int, int] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.stmt):
             decorators = getattr(node, "decorator_list", [])
             end = node.end_lineno or node.lineno

@@ -257,7 +257,6 @@ def test_a_marker_stands_at_the_head_of_a_function(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "# capturelint: captured\n\n\ndef step(): pass\n",
         "def step():\n    pass\n    # capturelint: captured\n",
         "# capturelint: capture\ndef step(): pass\n",
         "def before(): pass\n# captured\ndef step(): pass\n",

@@ -59,8 +59,8 @@ def test_a_comment_on_the_line_accepts_a_finding(comment: str) -> None:
         "# noqa: E501",
         "# noqa: CL2",
         "# noqable",
-        "# capturelint: captured",
-        "# capturelint: ignored",
+        "# spoken of: `# capturelint: ignore[CL101]`",
+        "# capturelint ignore[CL101]",
         "; s = '# noqa'",
         "; s = '# capturelint: ignore[CL101]'",
     ],
@@ -163,9 +163,17 @@ def test_an_unread_file_cannot_be_accepted() -> None:
         ("ignore[CL101, CL201]", "`capturelint: ignore[CL101, CL201]` accepts nothing here"),
         ("ignore[CL102, CL201]", "`capturelint: ignore[CL201]` accepts nothing here"),
         ("ignore[]", "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"),
+        *(
+            (
+                comment,
+                "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`",
+            )
+            for comment in ("ignore CL102", "ignore=cl102", "ignore(CL102)", "ignore[CL102")
+        ),
+        ("ignore[CL110]", "`capturelint: ignore[CL110]` names no rule; did you mean `CL101`?"),
         (
-            "ignore CL102",
-            "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`",
+            "ignore[CL102, E501]",
+            "`capturelint: ignore[E501]` names no rule; `capturelint rule --all` lists them",
         ),
     ],
 )
@@ -189,7 +197,7 @@ def test_the_report_points_at_the_comment() -> None:
     assert found == [
         Finding(
             "CL002",
-            "unused-suppression",
+            "idle-comment",
             (),
             "`capturelint: ignore[CL101]` accepts nothing here",
             "m.py",
@@ -197,6 +205,92 @@ def test_the_report_points_at_the_comment() -> None:
             source="é = 1  # type: int  # capturelint: ignore[CL101] why ",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "comment", ["ignore[CL0]", "ignore[CL002]", "ignore[CL1]", "ignore[CL801]"]
+)
+def test_codes_of_rules_that_are_off_and_own_codes_are_known(comment: str) -> None:
+    assert _left(f"n = 1  # capturelint: {comment}\n", active=frozenset()) == []
+
+
+def test_a_rule_that_was_not_asked_for_is_known_when_it_is_named() -> None:
+    text = "n = 1  # capturelint: ignore[XY1]\n"
+
+    left = apply([], text, path="m.py", require_reason=False, active=_ALL, known=["XY101", *_ALL])
+
+    assert left == []
+
+
+_MEANT = "`capturelint: {}` is not understood; did you mean `{}`?"
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("captred", _MEANT.format("captred", "captured")),
+        ("Captured", _MEANT.format("Captured", "captured")),
+        ("graph", _MEANT.format("graph", "captured")),
+        ("Eager mode", _MEANT.format("Eager", "eager")),
+        ("not-captured", _MEANT.format("not-captured", "eager")),
+        ("disable[CL101]", _MEANT.format("disable", "ignore[CL101]")),
+        ("noqa", _MEANT.format("noqa", "ignore[CL101]")),
+        ("ignored", _MEANT.format("ignored", "ignore[CL101]")),
+        ("IGNORE[CL101]", _MEANT.format("IGNORE", "ignore[CL101]")),
+        ("ignore-file", _MEANT.format("ignore-file", "ignore[CL101]")),
+        (
+            "xyz",
+            "`capturelint: xyz` is not understood; write `ignore[CL101]`, `captured` or `eager`",
+        ),
+        ("", "`capturelint:` says nothing; write `ignore[CL101]`, `captured` or `eager`"),
+    ],
+)
+def test_a_comment_that_is_not_understood_is_reported_and_does_nothing(
+    comment: str, message: str
+) -> None:
+    text = f"# capturelint: {comment}\ndef f(x):\n    return x.item()\n"
+
+    assert _left(text, _at(3)) == [(1, "CL002", message), (3, "CL101", "")]
+
+
+@pytest.mark.parametrize("word", ["captured", "eager"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}\n\nimport torch\n\ndef f(): pass\n",
+        "def f():\n    pass\n    {}\n\ndef g(): pass\n",
+        "n = 1  {}\ndef f(): pass\n",
+        "def f():\n    n = 1\n    {}\n    return n\n",
+        "{}\n",
+    ],
+)
+def test_a_mark_without_a_definition_is_reported(word: str, text: str) -> None:
+    text = text.format(f"# capturelint: {word}")
+
+    line = next(n for n, line in enumerate(text.split("\n"), start=1) if word in line)
+    message = f"`capturelint: {word}` marks nothing; write it above a `def` or `class`"
+    assert _left(text) == [(line, "CL002", message)]
+
+
+def test_of_two_marks_the_one_further_away_is_reported() -> None:
+    text = "# capturelint: eager\n# capturelint: captured\ndef f(): pass\n"
+
+    assert [line for line, *_ in _left(text)] == [1]
+
+
+def test_marks_in_use_and_their_neighbours_are_silent() -> None:
+    text = """\
+        # capturelint: captured  # capturelint: ignore[CL101] measured
+        # words
+        @wrap
+        class Model:
+            # capturelint: eager
+            def f(self, x): # capturelint: ignore[CL101] warm-up
+                return x.item()
+        n = "# capturelint: captred"
+    """
+
+    assert _left(text, _at(6), _at(7)) == []
 
 
 @pytest.mark.parametrize("active", [frozenset({"CL201"}), frozenset[str]()])

@@ -1,0 +1,77 @@
+"""Comments addressed to capturelint, such as `# capturelint: eager`, and what is wrong with them."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from capturelint.finding import Span
+
+IGNORE = "ignore"
+MARKS = ("captured", "eager")
+
+# One that is quoted is spoken of, not used.
+_DIRECTIVE = re.compile(r"(?<![`'\"])#\s*capturelint:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
+# What people write who know another tool, or forgot the word.
+_MEANT = {
+    IGNORE: "accept allow disable exclude noqa nolint off skip suppress",
+    "captured": "capture graph graphed replayed root",
+    "eager": "host never no-capture no-graph not-captured uncaptured",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One comment: its first word, what follows it, and whether it stands alone on its line."""
+
+    span: Span
+    word: str
+    rest: str
+    is_alone: bool
+
+
+def comment_tokens(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield line, column and text of each comment, as far as the text can be read.
+
+    A string that looks like one is none.
+    """
+    source = io.StringIO("\n".join(lines))
+    try:
+        for token in tokenize.generate_tokens(source.readline):
+            if token.type == tokenize.COMMENT:
+                yield (*token.start, token.string)
+    except (tokenize.TokenError, SyntaxError):
+        # The file does not parse either, which is reported as CL000.
+        return
+
+
+def directives_in(comment: str, line: int, column: int, *, is_alone: bool) -> Iterator[Directive]:
+    """Yield what a comment, which begins at `column`, says to capturelint."""
+    for match in _DIRECTIVE.finditer(comment):
+        end = match.start() + len(match[0].rstrip())
+        span = Span(line, column + match.start(), line, column + end)
+        yield Directive(span, match["word"], match["rest"], is_alone)
+
+
+def complaint(directive: Directive, marking: Container[int]) -> str:
+    """Return what is wrong with a directive, "" for nothing. `marking`: lines of marks in use."""
+    word = directive.word
+    if word == IGNORE or (word in MARKS and directive.span.line in marking):
+        return ""
+    if word in MARKS:
+        return f"`capturelint: {word}` marks nothing; write it above a `def` or `class`"
+    near = _nearest(word.lower())
+    hint = f"did you mean `{near}`?" if near else "write `ignore[CL101]`, `captured` or `eager`"
+    shown = f"`capturelint: {word}` is not understood" if word else "`capturelint:` says nothing"
+    return f"{shown}; {hint}"
+
+
+def _nearest(word: str) -> str:
+    """Return the right word in place of a wrong one, "" when it is like none."""
+    meant = [right for right, wrong in _MEANT.items() if word in wrong.split()]
+    right = "".join(meant or get_close_matches(word, (IGNORE, *MARKS), n=1))
+    return "ignore[CL101]" if right == IGNORE else right
