@@ -1,0 +1,144 @@
+"""Where tensors are by the names of parameters, and what factories and reductions leave open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.lint.probe import kinds
+
+
+def test_a_parameter_whose_name_says_host_is_on_the_host(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def helper(lens_cpu, given_cpu, x_np):
+            lens_cpu  #: host value
+            given_cpu  #: host tensor
+            x_np  #: host value
+
+        def step(x: Tensor, lens_cpu, host_rows, y_cpu: Tensor, batch, cpus):
+            lens_cpu  #: host value
+            host_rows  #: host value
+            y_cpu  #: host tensor
+            batch.seq_lens_cpu  #: host tensor
+            cpus  #: unknown
+            helper(lens_cpu, x.cpu(), batch.unknown)
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_a_host_name_outweighs_what_isinstance_says_of_a_tensor(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def step(x: Tensor, y_cpu: Tensor, z_cpu: Tensor | None, batch, odd):
+            if isinstance(y_cpu, torch.Tensor):
+                y_cpu  #: host tensor
+            if isinstance(z_cpu, torch.Tensor):
+                z_cpu  #: host tensor
+            if isinstance(batch.lens_cpu, torch.Tensor):
+                batch.lens_cpu  #: host tensor
+            if isinstance(odd, torch.Tensor):
+                odd  #: device tensor
+            y = x.cpu() if batch else x.cpu() + 1
+            if torch.is_tensor(y):
+                y  #: host tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.xfail(
+    reason="a host value of which only a name or a default tells is no certain number"
+)
+@pytest.mark.parametrize(
+    "parameter", ["y_cpu", "y_cpu=None", "scale=1.0", "y: Tensor | float = 1.0"]
+)
+@pytest.mark.parametrize("test", ["isinstance({}, Tensor)", "torch.is_tensor({})"])
+def test_a_parameter_without_a_kind_of_its_own_may_be_a_tensor(
+    parameter: str, test: str, tmp_path: Path
+) -> None:
+    name = parameter.partition("=")[0].partition(":")[0]
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, {parameter}):
+            if {test.format(name)}:
+                x  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    ("call", "facts"),
+    [
+        ("torch.zeros(2, **options)", "unknown"),
+        ("torch.zeros(*sizes, **options)", "unknown"),
+        ("torch.tensor([1], **options)", "unknown"),
+        ("torch.zeros(2, device='cuda', **options)", "device tensor"),
+        ("torch.zeros(2, device='cpu', **options)", "host tensor"),
+        ("torch.zeros(2)", "host tensor"),
+        ("torch.zeros_like(x, **options)", "device tensor"),
+        ("torch.relu(x, **options)", "device tensor"),
+    ],
+)
+def test_open_options_of_a_factory_may_hold_its_device(
+    call: str, facts: str, tmp_path: Path
+) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, options, sizes):
+            {call}  #: {facts}
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    ("call", "facts"),
+    [
+        ("x.max(0).values", "device tensor, float"),
+        ("x.max(dim=0).indices", "device tensor, int"),
+        ("x.cpu().min(0).values", "host tensor, float"),
+        ("torch.max(x, 0).values", "device tensor, float"),
+        ("torch.sort(x).values", "device tensor, float"),
+        ("x.topk(2).indices", "device tensor, int"),
+        ("x.kthvalue(2).values", "device tensor, float"),
+        ("(x > 0).sum()", "device tensor, int, rank 0"),
+        ("(x > 0).sum(0)", "device tensor, int"),
+        ("(x > 0).cumsum(0)", "device tensor, int"),
+        ("(x > 0).prod()", "device tensor, int, rank 0"),
+        ("torch.sum(x > 0)", "device tensor, int, rank 0"),
+        ("torch.cumsum(x > 0, 0)", "device tensor, int"),
+        ("(x.cpu() > 0).sum()", "host tensor, int"),
+        ("(x > 0).max()", "device tensor, bool"),
+        ("(x > 0).any()", "device tensor, bool"),
+        ("(x > 0).sum(0, dtype=torch.float32)", "device tensor, float"),
+        pytest.param(
+            "(x > 0).sum(dtype=torch.float32)",
+            "device tensor, float",
+            marks=pytest.mark.xfail(reason="without a dimension `dtype=` is not read"),
+        ),
+        ("x.sum()", "device tensor, float, rank 0"),
+    ],
+)
+def test_reductions_give_pairs_counts_and_dtypes(call: str, facts: str, tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(given: Tensor):
+            x = given.float()
+            {call}  #: {facts}
+        """,
+    )
+
+    assert told.seen == told.wanted
