@@ -66,8 +66,10 @@ def read_text(path: Path) -> str:
 def decode(data: bytes, path: Path) -> str:
     """Return the text of `data`, which came from `path`, by the rules of Python source files.
 
-    Raises `UnreadableFileError` if it is too long, binary or not in its declared encoding.
+    Raises `UnreadableFileError` if it is a notebook, too long, binary or not in its declared
+    encoding.
     """
+    _refuse_notebook(path)
     if len(data) > SIZE_LIMIT:
         _fail(path, _too_long(len(data)))
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -119,12 +121,19 @@ def _read_bytes(path: Path) -> bytes:
             _fail(path, "is a folder, not a file")
         if not stat.S_ISREG(status.st_mode):
             _fail(path, "is not a regular file")
+        _refuse_notebook(path)
         if status.st_size > SIZE_LIMIT:
             _fail(path, _too_long(status.st_size))
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read()
     finally:
         os.close(handle)
+
+
+def _refuse_notebook(path: Path) -> None:
+    # JSON happens to be valid Python, so that a notebook would pass for a file without findings.
+    if path.suffix.lower() == ".ipynb":
+        _fail(path, "is a notebook; notebooks are not checked")
 
 
 def _why_not_read(path: Path, error: OSError) -> str:

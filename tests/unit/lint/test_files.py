@@ -56,6 +56,15 @@ def test_text_is_read_as_python_reads_it(tmp_path: Path, data: bytes, text: str 
     assert read_text(_file(tmp_path, data)) == expected
 
 
+@pytest.mark.parametrize("name", ["a.ipynb", "A.IPYNB"])
+@pytest.mark.parametrize("size", [2, 10 * 2**20])
+def test_a_notebook_is_not_taken_for_python(tmp_path: Path, name: str, size: int) -> None:
+    path = tmp_path / name
+    path.write_bytes(b" " * size)
+
+    assert _problem(path) == (1, 0, "is a notebook; notebooks are not checked")
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
