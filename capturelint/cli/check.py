@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _SCOPES = ("captured", "step", "all")
+_OFTEN = "repeat, or separate by commas"
+_NO_FILE = (
+    "warning: no Python file in {}; files that `exclude` or a skipped folder (hidden, build,"
+    " environment) leaves out do not count"
+)
 
 
 class StdinMixedError(CapturelintError):
@@ -43,12 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     codes = parser.add_argument_group("rules, by codes or their beginnings such as CL1")
     for name, effect in (
-        ("--select", "only these, whatever the configuration says"),
-        ("--extend-select", "these too"),
-        ("--ignore", "not these"),
+        ("--select", f"only these, whatever the configuration says ({_OFTEN})"),
+        ("--extend-select", f"these too ({_OFTEN})"),
+        ("--ignore", f"not these ({_OFTEN})"),
     ):
         codes.add_argument(name, action="append", metavar="CODES", help=effect)
-    parser.add_argument("--scope", choices=_SCOPES, help="which code (default: captured)")
+    parser.add_argument(
+        "--scope",
+        choices=_SCOPES,
+        help="captured: what runs inside a CUDA graph (the default); all: every function, also what "
+        "never runs under capture; step: for now the same as captured",
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--statistics", action="store_true", help="show counts, not findings")
     parser.add_argument("--show-chain", action="store_true", help="show the way from the root")
@@ -61,10 +71,16 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument(
-        "--exclude", action="append", metavar="PATTERN", help="leave out files, as in .gitignore"
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help=f"leave out files, as in .gitignore ({_OFTEN})",
     )
     parser.add_argument(
-        "--preset", action="append", metavar="NAME", help="engine conventions, or `none`"
+        "--preset",
+        action="append",
+        metavar="NAME",
+        help=f"conventions of an engine, such as vllm; `none` or `auto` ({_OFTEN})",
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="read this file's settings")
     parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
@@ -94,20 +110,23 @@ def _run(options: argparse.Namespace) -> int:
     files = [] if is_stdin else [Path(path) for path in paths]
     missing = complain_of_missing(files)
     # Only now what takes time to load, so that a mistake is answered at once.
-    from capturelint.cli.settings import check_codes, settings, with_selection
+    from capturelint.cli.settings import check_codes, file_of, settings, with_selection
     from capturelint.lint.registry import all_rules
 
     name = Path(options.stdin_filename or "stdin.py")
-    config = with_selection(settings(options, name if is_stdin else files[0]), options)
+    config = settings(options, name if is_stdin else files[0])
     rules = all_rules(config.rule_folders)
-    check_codes(config, [entry.code for entry in rules])
+    codes = [entry.code for entry in rules]
+    check_codes(config, codes, file=file_of(config, options))
+    config = with_selection(config, options)
+    check_codes(config, codes)
     with progress_line() as progress:
         if is_stdin:
             result = _check_stdin(name, config, rules, progress)
         else:
             result = _check(files, config, rules, progress)
     if not result.files and not missing:
-        output.complain(f"warning: no Python file in {', '.join(paths)}")
+        output.complain(_NO_FILE.format(", ".join(paths)))
     _report(result, options, config)
     return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
 

@@ -56,7 +56,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, summary in _COMMANDS:
-        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        description = f"{summary[0].upper()}{summary[1:]}."
+        command = commands.add_parser(name, help=summary, description=description)
         if name == wanted:
             module = import_module(f"capturelint.cli.{name}")
             module.add_arguments(command)

@@ -15,7 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `roots`."""
     add_common_arguments(parser)
     parser.add_argument(
-        "--reached", action="store_true", help="also list the functions each root reaches, and how"
+        "--reached",
+        action="store_true",
+        help="also list the functions that each root reaches, each with the calls that lead there",
     )
 
 

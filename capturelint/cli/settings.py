@@ -5,24 +5,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from capturelint.config import Config, Scope, load_config
-from capturelint.errors import CapturelintError
-from capturelint.preset import load_preset
-
-# Findings that no rule file makes: unreadable file, internal error, idle suppression.
-OWN_CODES = ("CL000", "CL001", "CL002")
+from capturelint.errors import CapturelintError, ConfigError
+from capturelint.lint.codes import OWN, nearest_code
+from capturelint.preset import UnknownPresetError, load_preset
 
 
 class UnknownCodeError(CapturelintError):
-    """A code or prefix of codes matches no rule."""
+    """A code or prefix of codes matches no rule. `file` holds it; None for the command line."""
 
-    def __init__(self, code: str, where: str, known: Sequence[str]) -> None:
-        near = _nearest_code(code, known)
+    def __init__(
+        self, code: str, where: str, known: Sequence[str], *, file: Path | None = None
+    ) -> None:
+        near = nearest_code(code, known)
         hint = f"did you mean {near}?" if near else "`capturelint rule --all` lists them"
-        super().__init__(f"no rule begins with {code!r} ({where}); {hint}")
+        place = "" if file is None else f"{file}: "
+        super().__init__(f"{place}no rule begins with {code!r} ({where}); {hint}")
 
 
 class MixedPresetError(CapturelintError):
@@ -39,9 +39,20 @@ def settings(options: argparse.Namespace, start: Path) -> Config:
     config = replace(config, exclude=(*config.exclude, *_words(options.exclude)))
     if options.preset:
         config = replace(config, preset=_preset(_words(options.preset)))
-    for name in config.preset or ():
-        load_preset(name)  # raises for an unknown one
+    try:
+        for name in config.preset or ():
+            load_preset(name)
+    except UnknownPresetError as error:
+        if options.preset:
+            raise
+        raise ConfigError(file_of(config, options), str(error)) from error
     return config
+
+
+def file_of(config: Config, options: argparse.Namespace) -> Path:
+    """Return the file that the settings in `config` are from, if it has any."""
+    explicit: Path | None = options.config
+    return config.root / "pyproject.toml" if explicit is None else explicit
 
 
 def with_selection(config: Config, options: argparse.Namespace) -> Config:
@@ -66,9 +77,12 @@ def with_selection(config: Config, options: argparse.Namespace) -> Config:
     )
 
 
-def check_codes(config: Config, rules: Iterable[str]) -> None:
-    """Raise `UnknownCodeError` for a selection that matches no rule. `rules` are their codes."""
-    known = (*rules, *OWN_CODES)
+def check_codes(config: Config, rules: Iterable[str], *, file: Path | None = None) -> None:
+    """Raise `UnknownCodeError` for a selection that matches no rule. `rules` are their codes.
+
+    `file` is where the selection is from; None for the command line.
+    """
+    known = (*rules, *(own.code for own in OWN))
     selections = [
         ("select", config.select),
         ("extend-select", config.extend_select),
@@ -78,7 +92,7 @@ def check_codes(config: Config, rules: Iterable[str]) -> None:
     for where, codes in selections:
         for code in codes:
             if not any(rule.startswith(code) for rule in known):
-                raise UnknownCodeError(code, where, known)
+                raise UnknownCodeError(code, where, known, file=file)
 
 
 def _preset(names: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -89,17 +103,6 @@ def _preset(names: tuple[str, ...]) -> tuple[str, ...] | None:
     if "none" in names:
         raise MixedPresetError
     return names
-
-
-def _nearest_code(code: str, known: Iterable[str]) -> str:
-    """Return the known code most like `code`, the first of several, or "" if none is like it."""
-
-    def likeness(other: str) -> tuple[bool, float]:
-        is_same_family = code[:3] == other[:3]
-        return is_same_family, SequenceMatcher(None, code, other).ratio()
-
-    near = max(known, key=likeness)
-    return near if likeness(near)[1] >= 0.6 else ""
 
 
 def _words(given: Iterable[str] | None) -> tuple[str, ...]:

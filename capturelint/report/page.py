@@ -1,51 +1,92 @@
-"""The page of a rule as Markdown, the list of all rules, and both as JSON."""
+"""The page of a rule as Markdown, the list of all rules, and both as JSON.
+
+Codes of the tool's own, which no rule reports, have a page too.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
+from capturelint.lint.codes import OwnCode
 from capturelint.lint.fixture import example
 from capturelint.lint.registry import RuleEntry
 from capturelint.operations import Operation, operations_of
 
+Topic: TypeAlias = RuleEntry | OwnCode
 
-def render(entry: RuleEntry) -> str:
+_SINCE_FIRST = "0.1"
+
+
+def render(topic: Topic) -> str:
     """Return the page that `capturelint rule` prints. A rule without a fixture has no examples."""
-    about = entry.rule.about
-    fix = "fixable" if entry.fixed.exists() else "no automatic fix"
-    title = f"# {about.code} {about.name}"
-    facts = f"{_effects(entry)} | {fix} | since {about.since}"
-    return "\n\n".join([title, facts, entry.page, *_operations(entry.code), *_examples(entry)])
+    title = f"# {topic.code} {_name(topic)}"
+    facts = " | ".join(_facts(topic))
+    parts = [title, facts, topic.page]
+    if isinstance(topic, RuleEntry):
+        parts += [*_examples(topic), *_operations(topic.code)]
+    return "\n\n".join(parts)
 
 
-def render_list(entries: Sequence[RuleEntry]) -> str:
-    """Return one line per rule: code, name, effects."""
-    names = max((len(entry.rule.about.name) for entry in entries), default=0)
-    return "\n".join(
-        f"{entry.code}  {entry.rule.about.name:<{names}}  {_effects(entry)}" for entry in entries
-    )
+def render_list(topics: Sequence[Topic]) -> str:
+    """Return two lines per code: code, name, effects; then the first sentence of the page."""
+    names = max((len(_name(topic)) for topic in topics), default=0)
+    return "\n".join(line for topic in topics for line in _listed(topic, names))
 
 
-def render_json(entries: Sequence[RuleEntry]) -> str:
-    """Return `{"version": 1, "rules": [...]}`, the same shape for one rule and for all."""
-    return json.dumps({"version": 1, "rules": [_as_json(entry) for entry in entries]}, indent=2)
+def render_json(topics: Sequence[Topic]) -> str:
+    """Return `{"version": 1, "rules": [...]}`, the same shape for one code and for all."""
+    return json.dumps({"version": 1, "rules": [_as_json(topic) for topic in topics]}, indent=2)
 
 
-def _as_json(entry: RuleEntry) -> dict[str, object]:
-    about = entry.rule.about
+def _as_json(topic: Topic) -> dict[str, object]:
     return {
-        "code": about.code,
-        "name": about.name,
-        "effect": [effect.value for effect in about.effects],
-        "since": about.since,
-        "fixable": entry.fixed.exists(),
-        "page": render(entry),
+        "code": topic.code,
+        "name": _name(topic),
+        "effect": _effects(topic),
+        "since": _since(topic),
+        "fixable": _is_fixable(topic),
+        "summary": _summary(topic),
+        "page": render(topic),
     }
 
 
-def _effects(entry: RuleEntry) -> str:
-    return ", ".join(effect.value for effect in entry.rule.about.effects)
+def _listed(topic: Topic, width: int) -> Iterator[str]:
+    yield f"{topic.code}  {_name(topic):<{width}}  {', '.join(_effects(topic))}".rstrip()
+    yield f"       {_summary(topic)}"
+
+
+def _facts(topic: Topic) -> Iterator[str]:
+    yield ", ".join(_effects(topic)) or "about the check itself"
+    if isinstance(topic, RuleEntry):
+        yield "fixable" if _is_fixable(topic) else "no automatic fix"
+    yield f"since {_since(topic)}"
+
+
+def _summary(topic: Topic) -> str:
+    """Return the first sentence of the page, on one line."""
+    paragraph = " ".join(topic.page.partition("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z`])", paragraph, maxsplit=1)[0]
+
+
+def _name(topic: Topic) -> str:
+    return topic.rule.about.name if isinstance(topic, RuleEntry) else topic.name
+
+
+def _since(topic: Topic) -> str:
+    return topic.rule.about.since if isinstance(topic, RuleEntry) else _SINCE_FIRST
+
+
+def _is_fixable(topic: Topic) -> bool:
+    return isinstance(topic, RuleEntry) and topic.fixed.exists()
+
+
+def _effects(topic: Topic) -> list[str]:
+    if isinstance(topic, OwnCode):
+        return []
+    return [effect.value for effect in topic.rule.about.effects]
 
 
 def _operations(code: str) -> Iterator[str]:

@@ -23,5 +23,9 @@ class Style:
         """Return text that nobody should miss."""
         return self._in("1;33", text)
 
+    def dim(self, text: str) -> str:
+        """Return text that may be passed over: a hint."""
+        return self._in("2", text)
+
     def _in(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color else text

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 NO_ROOTS = (
     "NO ROOTS: nothing here is known to run inside a CUDA graph, so next to nothing was checked.\n"
-    "  Check all code with `--scope all`, name the captured functions in the configuration\n"
-    "  (`roots`), or write `# capturelint: captured` above them."
+    "  Name the captured functions in the configuration (`roots`), or write\n"
+    "  `# capturelint: captured` above them. Failing that, `--scope all` looks at all code, also at\n"
+    "  what never runs under capture."
 )
+_HINT = "`capturelint rule CODE` says why and what to write instead"
 
 
 def render(result: CheckResult, *, color: bool, show_chain: bool, needs_roots: bool = True) -> str:
@@ -32,6 +34,8 @@ def conclusion(result: CheckResult, *, color: bool, needs_roots: bool = True) ->
     lines = [style.bad(f"error: {error}") for error in result.errors]
     if needs_roots and is_rootless(result):
         lines.append(style.loud(NO_ROOTS))
+    if result.findings:
+        lines.append(style.dim(_HINT))
     lines.append(style.strong(summary(result)))
     return "\n".join(lines)
 
@@ -45,7 +49,9 @@ def summary(result: CheckResult) -> str:
     """Return the counts of a run in one line."""
     unread = len({f.path for f in result.findings if f.code == "CL000"})
     parts = [
-        f"{counted(len(result.findings), 'finding')} in {counted(result.files, 'file')}",
+        counted(len(result.findings), "finding"),
+        # What could not be read is told apart at the end.
+        counted(result.files, "file") + ("" if unread else " checked"),
         counted(result.roots, "root"),
         counted(result.captured_functions, "captured function"),
         f"preset {', '.join(result.presets)}" if result.presets else "no preset",

@@ -77,7 +77,8 @@ def test_a_finding_is_shown_and_exits_with_1(capsys: pytest.CaptureFixture[str])
         "m.py:1:5: CL101 host-read [refuses-capture] reads\n"
         "    n = x.item()\n"
         "        ^^^^^^^^\n"
-        "1 finding in 1 file, 1 root, 2 captured functions, no preset\n"
+        "`capturelint rule CODE` says why and what to write instead\n"
+        "1 finding, 1 file checked, 1 root, 2 captured functions, no preset\n"
     )
     assert err == ""
 
@@ -87,7 +88,7 @@ def test_nothing_found_exits_with_0(asked: _Engine, capsys: pytest.CaptureFixtur
 
     assert main(["check", "m.py"]) == 0
     assert capsys.readouterr().out == (
-        "0 findings in 1 file, 1 root, 2 captured functions, no preset\n"
+        "0 findings, 1 file checked, 1 root, 2 captured functions, no preset\n"
     )
 
 
@@ -139,8 +140,11 @@ def test_no_python_file_is_a_warning(asked: _Engine, capsys: pytest.CaptureFixtu
 
     assert main(["check", "."]) == 0
     assert capsys.readouterr() == (
-        "0 findings in 0 files, 0 roots, 0 captured functions, no preset\n",
-        "capturelint: warning: no Python file in .\n",
+        "0 findings, 0 files checked, 0 roots, 0 captured functions, no preset\n",
+        (
+            "capturelint: warning: no Python file in .; files that `exclude` or a skipped folder"
+            " (hidden, build, environment) leaves out do not count\n"
+        ),
     )
 
 
@@ -204,7 +208,9 @@ def test_statistics_stand_in_for_findings(
 
     assert main(["check", "m.py", "--statistics"]) == 1
     assert capsys.readouterr().out == (
-        "2  CL101  host-read\n2 findings in 1 file, 1 root, 2 captured functions, no preset\n"
+        "2  CL101  host-read\n"
+        "`capturelint rule CODE` says why and what to write instead\n"
+        "2 findings, 1 file checked, 1 root, 2 captured functions, no preset\n"
     )
 
 
@@ -240,6 +246,23 @@ def test_an_unknown_code_is_refused_before_the_work(
     assert asked.paths == []
 
 
+def test_an_unknown_code_in_the_file_names_the_file(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("pyproject.toml").write_text('[tool.capturelint]\nignore = ["XY9"]\n', encoding="utf-8")
+    Path("own.toml").write_text('select = ["XY8"]\n', encoding="utf-8")
+
+    assert main(["check", "m.py", "--ignore", "CL101"]) == 2
+    assert main(["check", "m.py", "--config", "own.toml"]) == 2
+    assert capsys.readouterr().err == (
+        f"capturelint: {Path.cwd() / 'pyproject.toml'}: no rule begins with 'XY9' (ignore);"
+        " `capturelint rule --all` lists them\n"
+        "capturelint: own.toml: no rule begins with 'XY8' (select);"
+        " `capturelint rule --all` lists them\n"
+    )
+    assert asked.paths == []
+
+
 def test_stdin_is_checked_under_the_given_name(
     asked: _Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +295,18 @@ def test_stdin_that_is_no_text_is_a_finding(
 
 
 @pytest.mark.usefixtures("asked")
+def test_stdin_that_is_a_notebook_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _stdin(monkeypatch, b"{}")
+
+    assert main(["check", "-", "--stdin-filename", "a.ipynb"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "a.ipynb:1:1: CL000 unreadable-file is a notebook; notebooks are not checked"
+    )
+
+
+@pytest.mark.usefixtures("asked")
 def test_stdin_and_a_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "-", "m.py"]) == 2
     assert capsys.readouterr().err == (
@@ -290,6 +325,19 @@ def test_an_interrupt_is_one_line_and_130(
 
     assert main(["check", "m.py"]) == 130
     assert capsys.readouterr() == ("", "capturelint: interrupted\n")
+
+
+def test_help_says_what_the_scopes_are_and_what_may_be_repeated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "breaks under CUDA graph capture." in shown
+    for scope in ("captured", "step", "all"):
+        assert f" {scope}: " in shown
+    assert shown.count("(repeat, or separate by commas)") == 5
 
 
 @pytest.mark.parametrize("command", ["check", "roots"])

@@ -51,6 +51,14 @@ def test_reached_functions_are_listed_on_demand(capsys: pytest.CaptureFixture[st
     assert "      helper (b.py:40)\n" in capsys.readouterr().out
 
 
+def test_help_says_that_the_ways_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["roots", "--help"])
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "functions that each root reaches, each with the calls that lead there" in shown
+
+
 def test_options_reach_the_engine(seen: list[tuple[list[Path], Config]]) -> None:
     main(["roots", "--exclude", "x", "--preset", "none"])
 

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from capturelint.cli.main import main
+from capturelint.lint.codes import OWN, OwnCode
 from capturelint.lint.registry import builtin_rules
 from capturelint.report import page
+
+_CODES = ["CL000", "CL001", "CL002", *(entry.code for entry in builtin_rules())]
 
 
 def test_a_code_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,14 +24,15 @@ def test_a_code_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_all_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", "--all"]) == 0
-    codes = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert codes == [entry.code for entry in builtin_rules()]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == _CODES
+    assert all(line.startswith("       ") and line.endswith(".") for line in lines[1::2])
 
 
 def test_all_as_json_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", "--all", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)["rules"]
-    assert [rule["code"] for rule in listed] == [entry.code for entry in builtin_rules()]
+    assert [rule["code"] for rule in listed] == _CODES
 
 
 def test_one_as_json_lists_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,6 +40,16 @@ def test_one_as_json_lists_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["rule", first.code, "--format", "json"]) == 0
     assert capsys.readouterr().out == page.render_json([first]) + "\n"
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_a_code_of_the_tools_own_has_a_page(
+    own: OwnCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rule", own.code.lower()]) == 0
+    assert capsys.readouterr().out.startswith(f"# {own.code} {own.name}\n\n")
+    assert main(["rule", own.code, "--format", "json"]) == 0
+    assert capsys.readouterr().out == page.render_json([own]) + "\n"
 
 
 def test_of_an_unknown_code_the_nearest_is_named(capsys: pytest.CaptureFixture[str]) -> None:

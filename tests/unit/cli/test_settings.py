@@ -16,6 +16,7 @@ from capturelint.cli.settings import (
     with_selection,
 )
 from capturelint.config import Config, Scope
+from capturelint.errors import ConfigError
 from capturelint.preset import UnknownPresetError
 
 _RULES = ("CL101", "CL102", "CL201")
@@ -101,6 +102,17 @@ def test_presets_on_the_command_line_win(
 def test_an_unknown_preset_names_the_nearest() -> None:
     with pytest.raises(UnknownPresetError, match="no preset 'vlm'; did you mean vllm"):
         _settings("--preset", "vlm")
+
+
+def test_an_unknown_preset_in_the_file_names_the_file(project: Path) -> None:
+    file = project / "pyproject.toml"
+    file.write_text('[tool.capturelint]\npreset = "vlm"\n', encoding="utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        _settings()
+
+    assert str(caught.value) == f"{file}: no preset 'vlm'; did you mean vllm?"
+    assert _settings("--preset", "none").preset == ()
 
 
 @pytest.mark.usefixtures("project")

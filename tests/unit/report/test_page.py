@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from capturelint.finding import Effect
+from capturelint.lint.codes import OwnCode
 from capturelint.lint.registry import RuleEntry
 from capturelint.operations import Operation
 from capturelint.report import page
@@ -51,32 +52,58 @@ def test_a_rule_without_a_fixture_has_a_page_without_examples(entry: RuleEntry) 
     assert page.render(entry).endswith("Poking is wrong.")
 
 
-def test_operations_are_a_table_with_bars_escaped(
+def test_operations_are_a_table_at_the_end_with_bars_escaped(
     entry: RuleEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = Operation("torch.poke", "int | None", Effect.REFUSES, "CL991", ">=2.6", "H200, 2.11")
+    plain = page.render(entry)
     monkeypatch.setattr(page, "operations_of", lambda code: (row,) if code == "CL991" else ())
 
     assert (
         "## Operations\n\n"
         "| operation | form | effect | torch | known from |\n"
         "|---|---|---|---|---|\n"
-        "| `torch.poke` | int \\| None | refuses-capture | >=2.6 | H200, 2.11 |\n\n"
-        "## Reported"
-    ) in page.render(entry)
+        "| `torch.poke` | int \\| None | refuses-capture | >=2.6 | H200, 2.11 |"
+    ) in page.render(entry).removeprefix(plain)
 
 
-def test_the_list_has_one_aligned_line_per_rule(entry: RuleEntry) -> None:
+def test_the_list_has_aligned_columns_and_the_first_sentence_of_each_page(entry: RuleEntry) -> None:
     class Jab(Rule):
         about = About("CL992", "jab-twice", (Effect.STALE,), since="0.1")
         triggers = Triggers()
 
-    other = RuleEntry(Jab, "", entry.path, entry.fixture)
+    prose = "Jabbing `x.jab(1.5)` twice\nmay be stale. More.\n\nAnd more."
+    other = RuleEntry(Jab, prose, entry.path, entry.fixture)
+    own = OwnCode("CL000", "own", "Nothing. `check` says so.")
 
-    assert page.render_list([entry, other]) == (
-        "CL991  poke       refuses-capture, slow\nCL992  jab-twice  stale-on-replay"
+    assert page.render_list([own, entry, other]) == (
+        "CL000  own\n"
+        "       Nothing.\n"
+        "CL991  poke       refuses-capture, slow\n"
+        "       Poking is wrong.\n"
+        "CL992  jab-twice  stale-on-replay\n"
+        "       Jabbing `x.jab(1.5)` twice may be stale."
     )
     assert page.render_list([]) == ""
+
+
+def test_a_code_without_a_rule_has_the_same_shape() -> None:
+    own = OwnCode("CL000", "own", "Nothing to do.")
+
+    assert page.render(own) == (
+        "# CL000 own\n\nabout the check itself | since 0.1\n\nNothing to do."
+    )
+    assert json.loads(page.render_json([own]))["rules"] == [
+        {
+            "code": "CL000",
+            "name": "own",
+            "effect": [],
+            "since": "0.1",
+            "fixable": False,
+            "summary": "Nothing to do.",
+            "page": page.render(own),
+        }
+    ]
 
 
 def test_json_has_the_same_shape_for_one_rule_and_for_many(entry: RuleEntry) -> None:
@@ -89,6 +116,7 @@ def test_json_has_the_same_shape_for_one_rule_and_for_many(entry: RuleEntry) -> 
                 "effect": ["refuses-capture", "slow"],
                 "since": "0.1",
                 "fixable": False,
+                "summary": "Poking is wrong.",
                 "page": page.render(entry),
             }
         ],

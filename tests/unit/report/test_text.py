@@ -39,7 +39,8 @@ def test_a_finding_shows_its_place_effects_source_and_carets() -> None:
         "    n = x.item()\n"
         "        ^^^^^^^^\n"
         "x.py:1:1: CL000 unreadable-file is binary\n"
-        "2 findings in 3 files, 2 roots, 1,204 captured functions, preset timm, vllm,"
+        "`capturelint rule CODE` says why and what to write instead\n"
+        "2 findings, 3 files, 2 roots, 1,204 captured functions, preset timm, vllm,"
         " 1 not checked (CL000)"
     )
 
@@ -67,14 +68,17 @@ def test_no_root_is_said_loudly_just_above_the_summary() -> None:
     result = replace(_RESULT, findings=(), roots=0, captured_functions=0, presets=())
 
     assert text.render(result, color=False, show_chain=False) == (
-        f"{text.NO_ROOTS}\n0 findings in 3 files, 0 roots, 0 captured functions, no preset"
+        f"{text.NO_ROOTS}\n0 findings, 3 files checked, 0 roots, 0 captured functions, no preset"
     )
 
 
-def test_the_line_about_roots_gives_three_next_steps() -> None:
-    assert "`--scope all`" in text.NO_ROOTS
-    assert "`roots`" in text.NO_ROOTS
-    assert "`# capturelint: captured`" in text.NO_ROOTS
+def test_the_line_about_roots_gives_three_next_steps_the_best_first() -> None:
+    steps = ("`roots`", "`# capturelint: captured`", "`--scope all`")
+
+    places = [text.NO_ROOTS.find(step) for step in steps]
+
+    assert -1 not in places
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(("files", "needs_roots"), [(0, True), (3, False)])
@@ -86,6 +90,14 @@ def test_no_root_is_no_news_without_files_or_when_all_is_checked(
     shown = text.render(result, color=False, show_chain=False, needs_roots=needs_roots)
 
     assert text.NO_ROOTS not in shown
+
+
+def test_without_findings_there_is_nothing_to_explain() -> None:
+    shown = text.render(replace(_RESULT, findings=()), color=False, show_chain=False)
+
+    assert shown == (
+        "0 findings, 3 files checked, 2 roots, 1,204 captured functions, preset timm, vllm"
+    )
 
 
 def test_errors_stand_above_the_summary() -> None:
@@ -103,6 +115,7 @@ def test_colours_change_nothing_but_colours() -> None:
 
     assert "\x1b" not in plain
     assert "\x1b[1;31mCL101\x1b[0m" in colored
+    assert "\x1b[2m`capturelint rule CODE`" in colored
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
 
 
