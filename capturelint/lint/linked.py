@@ -224,9 +224,9 @@ def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
     for index in linked.captured:
         # A root in a file that is not checked counts where it reaches one that is.
         root = linked.root_of(index)
-        if root not in linked.roots:
-            is_site = linked.analysis.states[root].is_site
-            linked.roots[root] = _SITE if is_site else roots.get(root, _GIVEN)
+        state = linked.analysis.states.get(root)
+        if root not in linked.roots and state is not None and (state.is_site or state.is_root):
+            linked.roots[root] = _SITE if state.is_site else roots.get(root, _GIVEN)
 
 
 def _seeds(linked: Linked) -> list[int]:
