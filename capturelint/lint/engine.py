@@ -75,11 +75,11 @@ def check(
 
     linked = _linked(paths, config, wanted, stdin=stdin, progress=progress)
     found = [as_finding(p, shown_path(str(p.path))) for p in linked.problems]
-    errors = [
-        f"{key}: {line}"
-        for key, patterns in (("roots", config.roots), ("eager", config.eager))
-        for line in idle(patterns, linked.project)
-    ]
+    errors: list[str] = []
+    if stdin is None and any(path.is_dir() for path in paths):
+        # Of files named one by one nobody expects that they hold all that is configured.
+        for key, patterns in (("roots", config.roots), ("eager", config.eager)):
+            errors += [f"{key}: {line}" for line in idle(patterns, linked.project)]
     states = [state for state in linked.states() if state.names or state.traits]
     for number, state in enumerate(states, start=1):
         if progress is not None and number % 50 == 0:
@@ -88,7 +88,8 @@ def check(
     for index, why in linked.analysis.failures.items():
         function = linked.project.functions[index]
         errors.append(f"{shown_path(function.file.path)}: {function.facts.qualname} {why}")
-    kept = _kept(found, linked, config, frozenset(rule.about.code for rule in active))
+    known = frozenset(entry.code for entry in rules)
+    kept = _kept(found, linked, config, frozenset(rule.about.code for rule in active), known)
     return CheckResult(
         findings=tuple(sorted(kept, key=lambda finding: finding.sort_key)),
         roots=len(linked.roots),
@@ -212,7 +213,11 @@ def _finding(linked: Linked, index: int, rule: type[Rule], report: Report) -> Fi
 
 
 def _kept(
-    found: list[Finding], linked: Linked, config: Config, active: frozenset[str]
+    found: list[Finding],
+    linked: Linked,
+    config: Config,
+    active: frozenset[str],
+    known: frozenset[str],
 ) -> list[Finding]:
     """Return findings that neither the configuration nor a comment accepts."""
     by_path: dict[str, list[Finding]] = {path: [] for path in linked.commented()}
@@ -226,7 +231,12 @@ def _kept(
             text = linked.text(path)
             left = linked.without_accepted(left, text)
             left = suppress.apply(
-                left, text, path=path, require_reason=config.require_reason, active=active
+                left,
+                text,
+                path=path,
+                require_reason=config.require_reason,
+                active=active,
+                known=known,
             )
         kept += [f for f in left if _is_asked_for(f, config)]
     return kept

@@ -22,7 +22,7 @@ from capturelint.source import split_lines
 _SITE = re.compile(
     r"\bgraph\(|make_graphed_callables\(|capture_begin\(|reduce-overhead|max-autotune"
 )
-_RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import .*\bgraph as (\w+)")
+_RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
 _GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 _BLOCKS = (
     ast.If,
@@ -151,8 +151,10 @@ class _Walk:
                 self._note_stores(node, self.functions[scope.function])
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
-            elif scope.owner < 0 and isinstance(node, ast.Assign | ast.AnnAssign):
-                self._module_assign(node)
+            elif scope.owner < 0:
+                self.foreign.update(dict.fromkeys(foreign(node, "")))
+                if isinstance(node, ast.Assign | ast.AnnAssign):
+                    self._module_assign(node)
 
     def mark_sites(self, graph: str) -> bool:
         """Mark the functions whose text may hold a capture site; return whether other code may too.
@@ -237,8 +239,7 @@ class _Walk:
             self.assigns.update(dict.fromkeys(node.names, ""))
         for attribute in stored(node, draft.self_name):
             draft.stores[attribute] = None
-        if isinstance(node, ast.Assign):
-            self.foreign.update(dict.fromkeys(foreign(node, draft.self_name)))
+        self.foreign.update(dict.fromkeys(foreign(node, draft.self_name)))
 
     def _source(self, node: ast.expr) -> str:
         """Return the source of a short expression; "" for one too long to matter."""

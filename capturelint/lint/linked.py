@@ -178,13 +178,13 @@ def link(
 
 def _context(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list[Path]:
     """Return the files beside `named`, in their packages, that import them."""
-    known = {path.resolve() for path in paths}
+    known = {os.path.realpath(path) for path in paths}
     folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
     beside = [
         path
         for folder in sorted(folders)
         for path in discover([folder], exclude=(), root=folder)[0]
-        if path.resolve() not in known
+        if os.path.realpath(path) not in known
     ]
     return importers(named, beside) if beside else []
 
@@ -224,9 +224,9 @@ def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
     for index in linked.captured:
         # A root in a file that is not checked counts where it reaches one that is.
         root = linked.root_of(index)
-        state = linked.analysis.states.get(root)
-        if root not in linked.roots and state is not None and (state.is_site or state.is_root):
-            linked.roots[root] = _SITE if state.is_site else roots.get(root, _GIVEN)
+        start = linked.analysis.states.get(root)
+        if root not in linked.roots and start is not None and (start.is_site or start.is_root):
+            linked.roots[root] = _SITE if start.is_site else roots.get(root, _GIVEN)
 
 
 def _seeds(linked: Linked) -> list[int]:

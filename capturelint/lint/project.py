@@ -218,7 +218,10 @@ class Project:
             return _NOTHING
         file = self.file(module)
         if file is None:
-            return Symbol(name=f"{module}.{name}")
+            inner = f"{module}.{name}"
+            if self._is_folder(module) and (self.file(inner) or self._is_folder(inner)):
+                return self._package(inner)
+            return Symbol(name=inner)
         return self._defined(file, name) or self._imported(file, name, depth)
 
     def _defined(self, file: FileFacts, name: str) -> Symbol | None:

@@ -22,13 +22,34 @@ def stored(node: ast.stmt, self_name: str) -> Iterator[str]:
         yield from _stored_by_call(node.value, self_name)
 
 
-def foreign(node: ast.Assign, self_name: str) -> Iterator[str]:
-    """Yield the attributes that an assignment sets on something other than self."""
-    for target in node.targets:
-        if isinstance(target, ast.Attribute):
+def foreign(node: ast.stmt, self_name: str) -> Iterator[str]:
+    """Yield the attributes that a statement sets on something other than self."""
+    if isinstance(node, ast.Assign):
+        targets = list(node.targets)
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        targets = [node.target]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield from _set_by_name(node.value, self_name)
+        return
+    else:
+        return
+    while targets:
+        target = targets.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            targets += target.elts
+        elif isinstance(target, ast.Attribute):
             value = target.value
             if not (isinstance(value, ast.Name) and value.id == self_name):
                 yield target.attr
+
+
+def _set_by_name(call: ast.Call, self_name: str) -> Iterator[str]:
+    """Yield the attribute that `setattr(module, "flag", True)` sets."""
+    if isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) > 1:
+        owner, key = call.args[:2]
+        is_self = isinstance(owner, ast.Name) and owner.id == self_name
+        if not is_self and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield key.value
 
 
 def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:

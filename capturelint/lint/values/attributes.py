@@ -115,11 +115,9 @@ class Attributes:
 
     def _is_overridden(self, index: int, name: str) -> bool:
         """Return whether a subclass says something else of a class-level name."""
-        classes = self._analysis.project.classes
-        return any(
-            name in classes[below].facts.assigns
-            for below in self._analysis.project.subclasses(index)
-        )
+        project = self._analysis.project
+        facts = (project.classes[below].facts for below in project.subclasses(index))
+        return any(name in one.assigns or name in one.fields for one in facts)
 
     def _by_name(self, name: str, found: Value | None) -> Value | None:
         if found is None:

@@ -14,6 +14,8 @@ from capturelint.rule import Trait
 
 def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
     """Bind a target to a value; `source` is the expression that gave it, if known."""
+    if frame.flags and isinstance(target, ast.Name | ast.Attribute):
+        frame.forget(chain_text(target))
     if isinstance(target, ast.Name):
         frame.env[target.id] = value
         if frame.dotted_keys:

@@ -179,7 +179,8 @@ def is_tensor(value: Value) -> Value:
     """Return the answer to `isinstance(value, torch.Tensor)`, where it is certain."""
     if value.weak or value.optional or value.refs or value.kind is Kind.UNKNOWN:
         return HOST
-    if value.is_tensor or value.kind in (Kind.SHAPE, Kind.HOST_VALUE):
+    is_plain = value.kind is Kind.SHAPE or bool(value.constant) or value.items is not None
+    if value.is_tensor or is_plain or value.element is not None:
         return Value(Kind.HOST_VALUE, constant=(value.is_tensor,))
     return HOST
 

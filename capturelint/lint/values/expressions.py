@@ -140,7 +140,7 @@ def _formatted(frame: Frame, node: ast.expr) -> Value:
 def _walrus(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.NamedExpr), "dispatched by type"
     value = frame.evaluate(node.value)
-    frame.env[node.target.id] = value
+    frame.analysis.bind(frame, node.target, value)
     return value
 
 

@@ -78,10 +78,19 @@ class Frame:
         self.falls_through = False
         self.is_generator = False
         self.stores: dict[str, Value] = {}
-        # The condition that a local flag stands for, as in `is_plain = x is None`.
-        self.flags: dict[str, ast.expr] = {}
+        # The condition that a local flag stands for, as in `is_plain = x is None`, and the names in it.
+        self.flags: dict[str, tuple[ast.expr, frozenset[str]]] = {}
         # The lasting attribute or cache that a local name was read from.
         self.origins: dict[str, str] = {}
+
+    def forget(self, name: str) -> None:
+        """Drop flags that are bound anew, or that speak of something bound anew."""
+        for flag in [f for f, (_, names) in self.flags.items() if f == name or name in names]:
+            del self.flags[flag]
+
+    def keep_flags(self, *others: dict[str, tuple[ast.expr, frozenset[str]]]) -> None:
+        """Keep only flags that other ways to here agree on."""
+        self.flags = {f: c for f, c in self.flags.items() if all(o.get(f) == c for o in others)}
 
     def result(self) -> Value:
         """Return what the function gives, once its body has been run."""

@@ -60,6 +60,8 @@ def outside(frame: Frame, name: str) -> Value:
         return Value(Kind.HOST_VALUE, name=name, constant=())
     if name == "typing.TYPE_CHECKING":
         return Value(Kind.HOST_VALUE, constant=(False,))
+    if is_debug_flag(name.rpartition(".")[2]):
+        return OFF
     top = name.partition(".")[0]
     return Value(Kind.HOST_VALUE if top in _HOST_PACKAGES else Kind.UNKNOWN, name=name)
 

@@ -27,7 +27,7 @@ def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]
     if isinstance(node, ast.Call):
         return _narrowed_by_call(frame, node, outcome=outcome)
     if isinstance(node, ast.Name) and node.id in frame.flags:
-        return narrowed(frame, frame.flags[node.id], outcome=outcome)
+        return narrowed(frame, frame.flags[node.id][0], outcome=outcome)
     if isinstance(node, ast.Name | ast.Attribute) and outcome:
         return _with(
             frame, node, lambda value: value._replace(optional=False) if value.optional else value
@@ -104,7 +104,8 @@ def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Va
         # That it is a tensor does not move it: names and what is known still say where it lives.
         name = chain_text(node).rpartition(".")[2]
         if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
-            return value if value.is_tensor else Value(Kind.HOST_TENSOR)
+            known = value._replace(optional=False, weak=False)
+            return known if value.is_tensor else Value(Kind.HOST_TENSOR)
     return found
 
 

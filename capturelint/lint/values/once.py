@@ -18,7 +18,8 @@ def origin(value: ast.expr) -> str:
         if value.func.id != "getattr":
             return ""
         name = str(key.value) if isinstance(key, ast.Constant) else "*"
-        return f"{chain_text(value.args[0])}.{name}"
+        chain = f"{chain_text(value.args[0])}.{name}"
+        return chain if _is_lasting(chain) else ""
     while isinstance(value, ast.Subscript):
         value = value.value
     return next(_lasting(value), "")
@@ -46,11 +47,14 @@ def is_first_call_only(
 
 def is_memo_return(node: ast.If, rest: Sequence[ast.stmt], origins: Mapping[str, str]) -> bool:
     """Return whether `if key in cache: return cache[key]` precedes statements that fill the cache."""
-    if not node.body or not isinstance(node.body[-1], ast.Return) or node.orelse:
+    left = node.body[-1] if node.body else None
+    if not isinstance(left, ast.Return) or node.orelse:
         return False
     if isinstance(node.test, ast.Call) and chain_text(node.test.func) == "hasattr":
-        # A function that leaves when an attribute is there makes it, however it does.
-        return chain_text(node.test.args[0]) == "self" if node.test.args else False
+        # A function that leaves, or gives the attribute, when it is there makes it, however it does.
+        is_plain = isinstance(left.value, ast.Attribute | ast.Constant | ast.Subscript | type(None))
+        if is_plain and node.test.args and chain_text(node.test.args[0]) == "self":
+            return True
     wanted = set(_said_present(node.test))
     wanted.update(origins[name] for name in _local_names(node.test, ast.IsNot) if name in origins)
     if wanted and any(name in wanted for name in _filled(rest)):

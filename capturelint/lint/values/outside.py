@@ -71,7 +71,7 @@ def _special(name: str, arguments: Arguments) -> Value | None:
 
 def _asks_debug_flag(name: str, arguments: Arguments) -> bool:
     """Return whether a call reads an environment variable that turns on checks or traces."""
-    if name not in ("os.environ.get", "os.getenv", "os.environ.setdefault"):
+    if "env" not in name.rpartition(".")[2] and not name.startswith("os.environ."):
         return False
     constant = arguments.positional[0].constant if arguments.positional else ()
     return bool(constant) and is_debug_flag(str(constant[0]))

@@ -35,7 +35,8 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
         bind(frame, target, value, node.value)
     first = node.targets[0]
     if isinstance(first, ast.Name):
-        _note_flag(frame, first.id, node.value)
+        if len(node.targets) == 1:
+            _note_flag(frame, first.id, node.value)
         source = once.origin(node.value)
         if source:
             frame.origins[first.id] = source
@@ -47,19 +48,13 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
 
 def _note_flag(frame: Frame, name: str, value: ast.expr) -> None:
     """Remember the condition behind a flag, until what it speaks of is bound anew."""
-    stale = [
-        flag
-        for flag, condition in frame.flags.items()
-        if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(condition))
-    ]
-    for flag in (*stale, name):
-        frame.flags.pop(flag, None)
     is_condition = isinstance(value, ast.Compare | ast.BoolOp) or (
         isinstance(value, ast.Call) and chain_text(value.func) in ("isinstance", "torch.is_tensor")
     )
-    names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-    if is_condition and name not in names:
-        frame.flags[name] = value
+    if is_condition:
+        names = frozenset(filter(None, map(chain_text, ast.walk(value))))
+        if name not in names:
+            frame.flags[name] = (value, names)
 
 
 def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:

@@ -55,12 +55,13 @@ def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
 
 
 def _arms(frame: Frame, node: ast.If, *, certain: bool | None, dormant_body: bool) -> bool:
-    before = frame.env
+    before, flags = frame.env, frame.flags
     ends: list[dict[str, Value]] = []
+    flag_ends = []
     for branch, block in ((True, node.body), (False, node.orelse)):
         if certain is not None and certain is not branch:
             continue
-        frame.env = dict(before)
+        frame.env, frame.flags = dict(before), dict(flags)
         frame.env = dict(narrowed(frame, node.test, outcome=branch))
         if dormant_body and branch:
             with frame.dormant():
@@ -69,9 +70,12 @@ def _arms(frame: Frame, node: ast.If, *, certain: bool | None, dormant_body: boo
             falls_through = run_block(frame, block)
         if falls_through:
             ends.append(frame.env)
+            flag_ends.append(frame.flags)
     if not ends:
         frame.env = before
         return False
+    frame.flags = flag_ends[0]
+    frame.keep_flags(*flag_ends[1:])
     frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
     return True
 
@@ -80,9 +84,11 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
     """Run a loop body until the names settle."""
     body: list[ast.stmt] = getattr(node, "body", [])
     for _ in range(_MOST_PASSES):
+        flags = dict(frame.flags)
         start = dict(frame.env)
         before_each()
         run_block(frame, body)
+        frame.keep_flags(flags)
         frame.env = joined_envs(start, frame.env)
         if frame.env == start:
             break
@@ -132,8 +138,9 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
             called = expression.func if isinstance(expression, ast.Call) else expression
             with frame.dormant():
                 name = frame.evaluate(called).name or chain_text(called)
+                arm = frame.evaluate(expression)
             escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
-        captures = captures or value.name == GRAPH
+            captures = captures or arm.name == GRAPH
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
     if escapes:
@@ -153,7 +160,7 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
 def _try(frame: Frame, node: ast.stmt) -> bool:
     handlers: list[ast.ExceptHandler] = getattr(node, "handlers", [])
     body: list[ast.stmt] = getattr(node, "body", [])
-    before = dict(frame.env)
+    before, flags = dict(frame.env), dict(frame.flags)
     returns = len(frame.returns)
     falls_through = run_block(frame, body) and run_block(frame, getattr(node, "orelse", []))
     ends = [frame.env] if falls_through else []
@@ -166,6 +173,7 @@ def _try(frame: Frame, node: ast.stmt) -> bool:
         with frame.dormant():
             if run_block(frame, handler.body):
                 ends.append(frame.env)
+    frame.keep_flags(flags)
     if returns >= 0:
         # What the body returns is what capture gets.
         del frame.returns[returns:]

@@ -139,6 +139,8 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
     has_dim = "dim" in keywords or "axis" in keywords or bool(args)
     if name in tables.REDUCTIONS and not has_dim:
         keeps = name in ("sum", "max", "min", "prod", "amax", "amin", "median")
+        if "dtype" in keywords:
+            return Value(kind, dtype_of(keywords["dtype"]), 0)
         if receiver.dtype == "bool" and name in ("sum", "prod"):
             # Truths are counted.
             return Value(kind, "int", 0)

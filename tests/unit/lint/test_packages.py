@@ -30,16 +30,12 @@ def _files(call: str) -> dict[str, str]:
     return {name: text.replace("{call}", call) for name, text in _DEEP.items()}
 
 
-_IS_NO_PACKAGE = pytest.mark.xfail(reason="a folder without a file is not looked into by name")
-
-
 @pytest.mark.parametrize(
     "call",
     [
         "run(x)",
         "deep.run(x)",
-        pytest.param("kernels.run(x)", marks=_IS_NO_PACKAGE),
-        pytest.param("pkg.layers.moe.fast.kernels.run(x)", marks=_IS_NO_PACKAGE),
+        "kernels.run(x)",
     ],
 )
 def test_calls_cross_folders_without_init(call: str, tmp_path: Path) -> None:

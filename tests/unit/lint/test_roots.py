@@ -253,6 +253,7 @@ class Whole(nn.Module):
         "m.step": "marked `# capturelint: captured`",
         "m.Engine.forward": "its class is marked `# capturelint: captured`",
         "m.Engine.__call__": "its class is marked `# capturelint: captured`",
+        "m.Sampler.draw": "its class is marked `# capturelint: captured`",
     }
     assert captured(tmp_path, files) == {*roots(tmp_path, files), "m.helper"}
 

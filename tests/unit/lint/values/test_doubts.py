@@ -52,7 +52,6 @@ def test_a_constant_that_other_code_sets_from_outside_is_doubted(tmp_path: Path)
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="only plain assignments inside functions count")
 @pytest.mark.parametrize(
     "setting",
     [
@@ -89,7 +88,6 @@ def test_other_code_may_set_a_constant_in_many_ways(setting: str, tmp_path: Path
         pytest.param(
             "fast: bool = True",
             "device tensor",
-            marks=pytest.mark.xfail(reason="the value of an annotated name is not kept"),
         ),
         ("faster = True", "never runs"),
         ("def fast(self): pass", "device tensor"),

@@ -53,9 +53,6 @@ def test_a_host_name_outweighs_what_isinstance_says_of_a_tensor(tmp_path: Path) 
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(
-    reason="a host value of which only a name or a default tells is no certain number"
-)
 @pytest.mark.parametrize(
     "parameter", ["y_cpu", "y_cpu=None", "scale=1.0", "y: Tensor | float = 1.0"]
 )
@@ -126,7 +123,6 @@ def test_open_options_of_a_factory_may_hold_its_device(
         pytest.param(
             "(x > 0).sum(dtype=torch.float32)",
             "device tensor, float",
-            marks=pytest.mark.xfail(reason="without a dimension `dtype=` is not read"),
         ),
         ("x.sum()", "device tensor, float, rank 0"),
     ],

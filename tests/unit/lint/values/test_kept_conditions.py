@@ -89,7 +89,6 @@ def test_a_kept_condition_is_dropped_when_a_name_is_bound_anew(
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="only a plain assignment of one name drops a condition")
 @pytest.mark.parametrize(
     "between",
     [
@@ -117,7 +116,6 @@ def test_a_kept_condition_is_dropped_however_a_name_is_bound(between: str, tmp_p
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="a condition of an attribute outlives its assignment")
 def test_a_kept_condition_of_an_attribute_is_dropped_when_it_is_set(tmp_path: Path) -> None:
     told = kinds(
         tmp_path,
@@ -138,7 +136,6 @@ def test_a_kept_condition_of_an_attribute_is_dropped_when_it_is_set(tmp_path: Pa
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="what a flag stands for in one arm is taken for both")
 def test_a_condition_kept_in_one_arm_says_nothing_after_it(tmp_path: Path) -> None:
     told = kinds(
         tmp_path,

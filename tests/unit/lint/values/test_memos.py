@@ -93,7 +93,6 @@ def test_what_fills_no_memo_is_captured(block: str, tmp_path: Path) -> None:
     assert told.seen == told.wanted
 
 
-@pytest.mark.xfail(reason="`getattr` and an early return by `hasattr` are believed too readily")
 @pytest.mark.parametrize(
     "block",
     [
