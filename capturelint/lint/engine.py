@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import fnmatch
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from capturelint.config import Config
 from capturelint.finding import Finding, Step
-from capturelint.lint import subjects, suppress
+from capturelint.lint import subjects
 from capturelint.lint.files import as_finding, discover
-from capturelint.lint.linked import Linked, link, shown_path, without_collection
+from capturelint.lint.filters import kept_of
+from capturelint.lint.interpreter import without_collection
+from capturelint.lint.linked import Linked, link, shown_path
 from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.symbols import Function
@@ -89,7 +89,7 @@ def check(
         function = linked.project.functions[index]
         errors.append(f"{shown_path(function.file.path)}: {function.facts.qualname} {why}")
     known = frozenset(entry.code for entry in rules)
-    kept = _kept(found, linked, config, frozenset(rule.about.code for rule in active), known)
+    kept = kept_of(found, linked, config, frozenset(rule.about.code for rule in active), known)
     return CheckResult(
         findings=tuple(sorted(kept, key=lambda finding: finding.sort_key)),
         roots=len(linked.roots),
@@ -209,54 +209,4 @@ def _finding(linked: Linked, index: int, rule: type[Rule], report: Report) -> Fi
         function=function.full_name,
         source=source.line(report.span.line),
         chain=chain_of(linked, index, report.span.line) if is_captured else (),
-    )
-
-
-def _kept(
-    found: list[Finding],
-    linked: Linked,
-    config: Config,
-    active: frozenset[str],
-    known: frozenset[str],
-) -> list[Finding]:
-    """Return findings that neither the configuration nor a comment accepts."""
-    by_path: dict[str, list[Finding]] = {path: [] for path in linked.commented()}
-    for finding in found:
-        by_path.setdefault(finding.path, []).append(finding)
-    kept: list[Finding] = []
-    for path, group in by_path.items():
-        left = group
-        unreadable = any(f.code == "CL000" for f in left)
-        if not unreadable:
-            text = linked.text(path)
-            left = linked.without_accepted(left, text)
-            left = suppress.apply(
-                left,
-                text,
-                path=path,
-                require_reason=config.require_reason,
-                active=active,
-                known=known,
-            )
-        kept += [f for f in left if _is_asked_for(f, config)]
-    return kept
-
-
-def _is_asked_for(finding: Finding, config: Config) -> bool:
-    """Return whether the configuration wants a finding; a file that cannot be read is always said."""
-    if finding.code == "CL000":
-        return True
-    return config.selects(finding.code) and not _is_ignored_for(finding, config)
-
-
-def _is_ignored_for(finding: Finding, config: Config) -> bool:
-    if not config.per_file_ignores:
-        return False
-    relative = os.path.relpath(finding.path, config.root).replace(os.sep, "/")
-    return any(
-        finding.code.startswith(codes)
-        and (
-            fnmatch.fnmatchcase(relative, pattern) or fnmatch.fnmatchcase(relative, f"*/{pattern}")
-        )
-        for pattern, codes in config.per_file_ignores
     )

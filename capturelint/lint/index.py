@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
 from capturelint.lint.markers import Markers
 from capturelint.lint.stores import foreign, stored
 from capturelint.names import (
-    MODULE_BODY,
     ClassFacts,
     FileFacts,
-    FunctionFacts,
     dotted,
     imported_names,
 )
@@ -23,7 +21,6 @@ _SITE = re.compile(
     r"\bgraph\(|make_graphed_callables\(|capture_begin\(|reduce-overhead|max-autotune"
 )
 _RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
-_GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
 _BLOCKS = (
     ast.If,
     ast.For,
@@ -40,14 +37,14 @@ _BLOCKS = (
 def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package: bool) -> FileFacts:
     """Return the facts of a parsed file. `module` is its dotted name."""
     walk = _Walk(text, module, is_package=is_package)
-    walk.statements(tree.body, _Scope())
+    walk.statements(tree.body, Scope())
     functions = [draft.done() for draft in walk.functions]
     renamed = _RENAMED.search(text) if " as " in text and "torch.cuda" in text else None
     if renamed is not None or _SITE.search(text):
         is_script = walk.mark_sites(renamed[1] if renamed is not None else "graph")
         functions = [draft.done() for draft in walk.functions]
         if is_script:
-            functions.append(_module_body(text))
+            functions.append(module_body(text))
     return FileFacts(
         path=path,
         module=module,
@@ -64,62 +61,6 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     )
 
 
-def _module_body(text: str) -> FunctionFacts:
-    """Return the module's own code as a function, since it captures a graph."""
-    return FunctionFacts(
-        qualname=MODULE_BODY,
-        name=MODULE_BODY,
-        owner=-1,
-        parent=-1,
-        first_line=1,
-        line=0,
-        end_line=len(split_lines(text)),
-        column=0,
-        decorators=(),
-        has_site=True,
-    )
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A function while its body is still being walked."""
-
-    node: ast.FunctionDef | ast.AsyncFunctionDef
-    qualname: str
-    owner: int
-    parent: int
-    marker: str
-    self_name: str
-    stores: dict[str, None] = field(default_factory=dict)
-    has_site: bool = False
-
-    def done(self) -> FunctionFacts:
-        node = self.node
-        return FunctionFacts(
-            qualname=self.qualname,
-            name=node.name,
-            owner=self.owner,
-            parent=self.parent,
-            first_line=min([node.lineno, *(d.lineno for d in node.decorator_list)]),
-            line=node.lineno,
-            end_line=node.end_lineno or node.lineno,
-            column=node.col_offset,
-            decorators=tuple(_decorator(d) for d in node.decorator_list),
-            stores=tuple(self.stores),
-            has_site=self.has_site,
-            marker=self.marker,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Where a statement stands: the enclosing class and function, -1 when there is none."""
-
-    prefix: str = ""
-    owner: int = -1
-    function: int = -1
-
-
 class _Walk:
     """Collects facts; lives for one file."""
 
@@ -130,7 +71,7 @@ class _Walk:
         self.is_package = is_package
         self.imports: dict[str, tuple[str, str | None]] = {}
         self.stars: list[str] = []
-        self.functions: list[_Draft] = []
+        self.functions: list[Draft] = []
         self.classes: list[ClassFacts] = []
         self.assigns: dict[str, str] = {}
         self.foreign: dict[str, None] = {}
@@ -138,7 +79,7 @@ class _Walk:
         self.top_classes: dict[str, int] = {}
         self.markers = Markers(text)
 
-    def statements(self, body: list[ast.stmt], scope: _Scope) -> None:
+    def statements(self, body: list[ast.stmt], scope: Scope) -> None:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._function(node, scope)
@@ -172,7 +113,7 @@ class _Walk:
             ]
         return bool(lines)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: _Scope) -> None:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         index = len(self.functions)
         qualname = scope.prefix + node.name
         owner = scope.owner if scope.function < 0 else -1
@@ -180,16 +121,16 @@ class _Walk:
         outer = self.functions[scope.function].self_name if scope.function >= 0 else ""
         self_name = parameters[0].arg if owner >= 0 and parameters else outer
         marker = self.markers.of(node)
-        self.functions.append(_Draft(node, qualname, owner, scope.function, marker, self_name))
+        self.functions.append(Draft(node, qualname, owner, scope.function, marker, self_name))
         if owner < 0 and scope.function < 0:
             self.top_functions[node.name] = index
-        elif owner >= 0 and "overload" not in map(_decorator, node.decorator_list):
+        elif owner >= 0 and "overload" not in map(decorator_name, node.decorator_list):
             methods = self.classes[owner].methods
-            if not any(_decorator(d).endswith(".setter") for d in node.decorator_list):
+            if not any(decorator_name(d).endswith(".setter") for d in node.decorator_list):
                 methods[node.name] = index
-        self.statements(node.body, _Scope(qualname + ".", scope.owner, index))
+        self.statements(node.body, Scope(qualname + ".", scope.owner, index))
 
-    def _class(self, node: ast.ClassDef, scope: _Scope) -> None:
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         index = len(self.classes)
         qualname = scope.prefix + node.name
         facts = ClassFacts(
@@ -198,7 +139,7 @@ class _Walk:
             line=node.lineno,
             end_line=node.end_lineno or node.lineno,
             bases=tuple(filter(None, map(dotted, node.bases))),
-            decorators=tuple(_decorator(d) for d in node.decorator_list),
+            decorators=tuple(decorator_name(d) for d in node.decorator_list),
             methods={},
             fields={},
             assigns={},
@@ -214,7 +155,7 @@ class _Walk:
                 for target in statement.targets:
                     if isinstance(target, ast.Name):
                         facts.assigns[target.id] = self._source(statement.value)
-        self.statements(node.body, _Scope(qualname + ".", index, -1))
+        self.statements(node.body, Scope(qualname + ".", index, -1))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for name, target in imported_names(node, here=self.module, is_package=self.is_package):
@@ -233,7 +174,7 @@ class _Walk:
                 "" if again or node.value is None else self._source(node.value)
             )
 
-    def _note_stores(self, node: ast.stmt, draft: _Draft) -> None:
+    def _note_stores(self, node: ast.stmt, draft: Draft) -> None:
         if isinstance(node, ast.Global):
             # A name that functions rebind is no constant.
             self.assigns.update(dict.fromkeys(node.names, ""))
@@ -262,13 +203,3 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield handler.body
     for case in getattr(node, "cases", ()):
         yield case.body
-
-
-def _decorator(node: ast.expr) -> str:
-    """Return the dotted name of a decorator, with the graph mode of `torch.compile` after a colon."""
-    name = dotted(node)
-    if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if isinstance(keyword.value, ast.Constant) and keyword.value.value in _GRAPH_MODES:
-                return f"{name}:{keyword.value.value}"
-    return name

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from capturelint.config import Config, Scope
 from capturelint.finding import Finding
 from capturelint.lint.context import importers
 from capturelint.lint.files import Problem, discover
+from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
@@ -24,7 +22,6 @@ from capturelint.names import FileFacts
 from capturelint.preset import Preset, load_preset, presets_for
 from capturelint.rule import Trait
 
-_RECURSION = 8000
 _GIVEN = "given to make_graphed_callables or to torch.compile with a graph mode"
 _SITE = "holds `with torch.cuda.graph(...)`"
 
@@ -156,7 +153,7 @@ def link(
     if progress is not None:
         progress(f"following {len(project.functions)} functions")
     roots = dict(find_roots(project, configured))
-    with _deep_recursion():
+    with deep_recursion():
         analysis.run(roots, find_sites(project))
     linked = Linked(
         project,
@@ -171,7 +168,7 @@ def link(
     _note_captured(linked, roots)
     if everything:
         surroundings.include_everything()
-        with _deep_recursion():
+        with deep_recursion():
             analysis.run(_seeds(linked), ())
     return linked
 
@@ -187,29 +184,6 @@ def _context(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> li
         if os.path.realpath(path) not in known
     ]
     return importers(named, beside) if beside else []
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Allow for chains of calls whose functions nest deeply."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Keep the garbage collector from walking trees that hold no cycles, a fifth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _note_captured(linked: Linked, roots: dict[int, str]) -> None:

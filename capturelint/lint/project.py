@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
@@ -118,14 +118,7 @@ class Project:
         """Return the class and its project ancestors, nearest first (depth first, each once)."""
         found = self._orders.get(index)
         if found is None:
-            seen: dict[int, None] = {}
-            stack = [index]
-            while stack:
-                current = stack.pop()
-                if current not in seen:
-                    seen[current] = None
-                    stack.extend(reversed(self.bases(current)[0]))
-            found = tuple(seen)
+            found = _reached(index, lambda one: self.bases(one)[0][::-1])
             self._orders[index] = found
         return found
 
@@ -147,14 +140,8 @@ class Project:
         below = self._below()
         found = self._families.get(index)
         if found is None:
-            seen: dict[int, None] = {}
-            stack = [*below.get(index, ())]
-            while stack:
-                current = stack.pop()
-                if current not in seen and current != index:
-                    seen[current] = None
-                    stack.extend(below.get(current, ()))
-            found = self._families[index] = tuple(seen)
+            reached = _reached(index, lambda one: below.get(one, ()))
+            found = self._families[index] = reached[1:]
         return found
 
     def method(self, index: int, name: str) -> int:
@@ -261,3 +248,15 @@ class Project:
     def _is_folder(self, module: str) -> bool:
         """Return whether a module without a file of its own is a folder of project modules."""
         return module in self._folders
+
+
+def _reached(start: int, following: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
+    """Return `start` and all that is reached from it, depth first, each once."""
+    seen: dict[int, None] = {}
+    stack = [start]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen[current] = None
+            stack.extend(following(current))
+    return tuple(seen)

@@ -192,19 +192,19 @@ class Analysis:
                 frame.falls_through = statements.run_block(frame, node.body)
             self._keep(state, frame)
             if state.rounds == 1 and function.facts.decorators:
-                self._follow_decorators(function)
+                for index in self._decorators.wrappers(function):
+                    self.queue(index, function)
         except RecursionError:
             self.failures[state.index] = "is nested too deeply to analyse"
         finally:
             state.is_running = False
 
-    def _follow_decorators(self, function: Function) -> None:
-        for index in self._decorators.wrappers(function):
-            state = self._state(index)
-            eager = self.surroundings.is_eager(self.project.functions[index])
-            if not state.rounds and not eager and index != function.index:
-                state.chain = (function.index, function.facts.line - line_shift(function.facts))
-                self._queue[index] = None
+    def queue(self, index: int, function: Function) -> None:
+        """Evaluate one more function in its turn; `function` is what leads to it."""
+        state = self._state(index)
+        if not state.rounds and index != function.index:
+            state.chain = (function.index, function.facts.line - line_shift(function.facts))
+            self._queue[index] = None
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
         state.names, state.traits = frame.names, frame.traits

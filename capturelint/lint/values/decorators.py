@@ -27,7 +27,8 @@ class Decorators:
             if key not in self._wrappers:
                 self._wrappers[key] = self._of(*key)
             found += self._wrappers[key]
-        return found
+        eager, functions = self._analysis.surroundings.is_eager, self._analysis.project.functions
+        return [index for index in found if not eager(functions[index])]
 
     def _of(self, module: str, name: str) -> tuple[int, ...]:
         project = self._analysis.project
