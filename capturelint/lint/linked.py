@@ -141,7 +141,9 @@ def link(
         # Files named alone are reached from the rest of their package; that is not reported.
         for one in reader.index(_context(reader, paths, named), jobs=jobs, progress=progress)[0]:
             project.add(one)
-    project.link_all(own)
+    for number in range(len(project.classes)):
+        # Bases in other files of the package are read now, so that their roots count.
+        project.order(number)
     presets = _presets(project, facts, config)
     everything = config.scope is Scope.ALL
     eager = Patterns([*config.eager, *(p for preset in presets for p in preset.eager)], project)

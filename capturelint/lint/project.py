@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
@@ -82,12 +82,10 @@ class Project:
     def resolve(self, module: str, name: str) -> Symbol:
         """Return what the dotted `name` means at the top level of `module`."""
         key = (module, name)
-        found = self._symbols.get(key)
-        if found is None:
+        if key not in self._symbols:
             self._symbols[key] = _NOTHING
-            found = self._resolve(module, name, 0)
-            self._symbols[key] = found
-        return found
+            self._symbols[key] = self._resolve(module, name, 0)
+        return self._symbols[key]
 
     def imported(self, module: str, name: str | None) -> Symbol:
         """Return what `from module import name` (or `import module`, name None) binds."""
@@ -157,13 +155,6 @@ class Project:
         methods = (self.classes[below].methods.get(name) for below in self.subclasses(index))
         return [method for method in methods if method is not None]
 
-    def link_all(self, modules: Iterable[str]) -> None:
-        """Resolve the bases of every class, so that modules they need are loaded."""
-        for module in modules:
-            start = self.first_class[module]
-            for index in range(start, start + len(self.files[module].classes)):
-                self.order(index)
-
     def _below(self) -> dict[int, list[int]]:
         if self._subclasses is None:
             below: dict[int, list[int]] = {}
@@ -206,7 +197,7 @@ class Project:
         file = self.file(module)
         if file is None:
             inner = f"{module}.{name}"
-            if self._is_folder(module) and (self.file(inner) or self._is_folder(inner)):
+            if module in self._folders and (self.file(inner) or inner in self._folders):
                 return self._package(inner)
             return Symbol(name=inner)
         return self._defined(file, name) or self._imported(file, name, depth)
@@ -236,18 +227,14 @@ class Project:
                 symbol = self._member(star, name, depth + 1)
                 if symbol is not _NOTHING:
                     return symbol
-        if self.file(f"{module}.{name}") is not None or self._is_folder(f"{module}.{name}"):
+        if self.file(f"{module}.{name}") is not None or f"{module}.{name}" in self._folders:
             return self._package(f"{module}.{name}")
         return _NOTHING
 
     def _package(self, module: str) -> Symbol:
-        if self.file(module) is not None or self._is_folder(module):
+        if self.file(module) is not None or module in self._folders:
             return Symbol(Ref(Role.PACKAGE, 0), module)
         return Symbol(name=module)
-
-    def _is_folder(self, module: str) -> bool:
-        """Return whether a module without a file of its own is a folder of project modules."""
-        return module in self._folders
 
 
 def _reached(start: int, following: Callable[[int], Sequence[int]]) -> tuple[int, ...]:

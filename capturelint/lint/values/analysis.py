@@ -59,14 +59,13 @@ class Analysis:
             self.add_root(index)
         # A file defines what calls after what is called: from its end, most functions are
         # evaluated once, with what their callers pass.
-        while self._roots:
-            self._evaluate_new(self._roots.pop())
-        while self._queue:
+        while self._roots or self._queue:
+            if self._roots:
+                self._evaluate_new(self._roots.pop())
+                continue
             index = next(iter(self._queue))
             del self._queue[index]
             self._evaluate(self.states[index])
-            while self._roots:
-                self._evaluate_new(self._roots.pop())
 
     def add_root(self, index: int) -> None:
         """Make a function a root and evaluate it, unless it never runs under capture."""
@@ -114,12 +113,6 @@ class Analysis:
             state.callers.add(frame.function.index)
         self._pass(state, function, ref, arguments)
         return self._result(state, function)
-
-    def call_with(
-        self, frame: Frame, ref: Ref, positional: tuple[Value, ...], node: ast.AST | None
-    ) -> Value:
-        """Call with positional values only."""
-        return self.call(frame, ref, Arguments(positional), node)
 
     def note_arguments(self, frame: Frame, ref: Ref, arguments: Arguments) -> None:
         """Note what `functools.partial` binds, without calling."""

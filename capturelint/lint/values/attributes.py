@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
+from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import join, join_all
 
@@ -71,7 +72,7 @@ class Attributes:
 
     def _property(self, frame: Frame, ref: Ref, methods: list[int]) -> Value:
         results = [
-            self._analysis.call_with(frame, Ref(Role.METHOD, index, ref.at), (), None)
+            self._analysis.call(frame, Ref(Role.METHOD, index, ref.at), Arguments(), None)
             for index in methods
         ]
         return join_all(results)

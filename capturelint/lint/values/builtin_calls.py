@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from capturelint.kind import HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import narrowing
+from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import element_of, iterated, join, join_all, mapping, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value
@@ -190,10 +191,8 @@ def _mapped(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> V
         return UNKNOWN
     if name == "filter":
         return sequence(None, iterated(args[1]))
-    results = [
-        frame.analysis.call_with(frame, ref, tuple(iterated(arg) for arg in args[1:]), node)
-        for ref in args[0].refs
-    ]
+    passed = Arguments(tuple(iterated(arg) for arg in args[1:]))
+    results = [frame.analysis.call(frame, ref, passed, node) for ref in args[0].refs]
     if not results and args[0].name in ("builtins.int", "builtins.float"):
         return sequence(None, HOST)
     return sequence(None, join_all(results) if results else UNKNOWN)
