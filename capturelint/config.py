@@ -99,6 +99,8 @@ def _read(path: Path) -> Mapping[str, object]:
         raise ConfigError(path, f"cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(path, f"not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(path, "not valid TOML: it is nested too deeply") from error
 
 
 def _tool_table(path: Path, document: Mapping[str, object]) -> Mapping[str, object] | None:

@@ -20,7 +20,8 @@ class SourceFile:
     @classmethod
     def of(cls, text: str) -> SourceFile:
         """Split `text` where Python does."""
-        return cls(split_lines(text))
+        # A form feed before indentation means nothing to Python, and is an error to libcst.
+        return cls(tuple(line.lstrip("\f") for line in split_lines(text)))
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; "" beyond the end."""

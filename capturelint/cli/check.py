@@ -151,7 +151,8 @@ def _check_stdin(
     from capturelint.lint import engine, files
 
     try:
-        text = files.decode(sys.stdin.buffer.read(), name)
+        data = b"" if sys.stdin is None else sys.stdin.buffer.read()
+        text = files.decode(data, name)
     except files.UnreadableFileError as error:
         finding = files.as_finding(error.problem, name.as_posix())
         return engine.CheckResult(

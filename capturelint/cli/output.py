@@ -60,19 +60,25 @@ def until_interrupted(
         return 130
 
 
-def use_color(stream: TextIO, *, no_color: bool) -> bool:
+def use_color(stream: TextIO | None, *, no_color: bool) -> bool:
     """Return whether to colour what is printed on `stream`."""
     if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return stream.isatty()
+    # A process may be started without the stream.
+    return stream is not None and stream.isatty()
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        return
     try:
         print(text, flush=True)
     except BrokenPipeError:
         # What is left in the buffer would raise again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputError(Path("standard output"), f"{error.strerror}") from error
 
 
 def _replace(path: Path, data: bytes) -> None:

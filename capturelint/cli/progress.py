@@ -23,7 +23,7 @@ def progress_line(
     Nothing is shown in the first second.
     """
     stream = sys.stderr if stream is None else stream
-    if not stream.isatty():
+    if stream is None or not stream.isatty():
         yield None
         return
     line = _Line(stream, clock)

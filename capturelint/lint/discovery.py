@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +62,7 @@ def _matcher(exclude: Sequence[str], root: Path) -> Callable[[str], bool] | None
 
     try:
         spec = pathspec.GitIgnoreSpec.from_lines(exclude)
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise BadPatternError(exclude, error) from error
     prefix = os.path.join(os.path.realpath(root), "")
 

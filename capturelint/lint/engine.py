@@ -9,10 +9,10 @@ from pathlib import Path
 from capturelint.config import Config
 from capturelint.finding import Finding, Step
 from capturelint.lint import subjects
-from capturelint.lint.files import as_finding, discover
+from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
-from capturelint.lint.interpreter import without_collection
-from capturelint.lint.linked import Linked, link, shown_path
+from capturelint.lint.interpreter import deep_recursion, without_collection
+from capturelint.lint.linked import Linked, link
 from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.symbols import Function
@@ -74,7 +74,7 @@ def check(
         return any(subjects.is_wanted(rule, names, traits) for rule in active)
 
     linked = _linked(paths, config, wanted, stdin=stdin, progress=progress)
-    found = [as_finding(p, shown_path(str(p.path))) for p in linked.problems]
+    found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors: list[str] = []
     if stdin is None and any(path.is_dir() for path in paths):
         # Of files named one by one nobody expects that they hold all that is configured.
@@ -84,10 +84,11 @@ def check(
     for number, state in enumerate(states, start=1):
         if progress is not None and number % 50 == 0:
             progress(f"checking {number} of {len(states)} functions")
-        found += _findings_of(linked, state, active, errors)
+        with deep_recursion():
+            found += _findings_of(linked, state, active)
     for index, why in linked.analysis.failures.items():
-        function = linked.project.functions[index]
-        errors.append(f"{shown_path(function.file.path)}: {function.facts.qualname} {why}")
+        if linked.is_own(index):
+            found.append(_unread(linked, index, why))
     known = frozenset(entry.code for entry in rules)
     kept = kept_of(found, linked, config, frozenset(rule.about.code for rule in active), known)
     return CheckResult(
@@ -111,13 +112,13 @@ def list_roots(
         function = linked.project.functions[index]
         root = linked.root_of(index)
         if root != index:
-            path = shown_path(function.file.path)
+            path = linked.shown(function.file.path)
             one = Reached(function.full_name, path, _line(function), chain)
             reached.setdefault(root, []).append(one)
     return tuple(
         RootReport(
             function.full_name,
-            shown_path(function.file.path),
+            linked.shown(function.file.path),
             _line(function),
             why,
             tuple(reached.get(index, ())),
@@ -140,7 +141,7 @@ def chain_of(linked: Linked, index: int, line: int | None) -> tuple[Step, ...]:
     while current is not None and current not in seen:
         seen.add(current)
         function = linked.project.functions[current]
-        path = shown_path(function.file.path)
+        path = linked.shown(function.file.path)
         steps.append(Step(path, line or _line(function), function.facts.qualname))
         state = linked.analysis.states.get(current)
         came = None if state is None else state.chain
@@ -169,7 +170,7 @@ def _linked(
 
 
 def _findings_of(
-    linked: Linked, state: FunctionState, rules: Iterable[type[Rule]], errors: list[str]
+    linked: Linked, state: FunctionState, rules: Iterable[type[Rule]]
 ) -> list[Finding]:
     chosen = [rule for rule in rules if subjects.is_wanted(rule, state.names, state.traits)]
     if not chosen:
@@ -182,12 +183,18 @@ def _findings_of(
             chosen, source, function.facts, state.values, captured=is_captured
         )
     except subjects.UNPARSED:
-        errors.append(
-            f"{shown_path(function.file.path)}:{function.facts.line}: "
-            f"{function.facts.qualname} has syntax that the rules cannot read"
-        )
-        return []
+        return [
+            _unread(linked, state.index, "is nested too deeply, or has syntax libcst cannot read")
+        ]
     return [_finding(linked, state.index, rule, report) for rule, report in _once(said)]
+
+
+def _unread(linked: Linked, index: int, why: str) -> Finding:
+    """Return the finding that says of a function that it was not checked."""
+    function = linked.project.functions[index]
+    line = _line(function)
+    problem = Problem(Path(function.file.path), line, 0, f"{function.facts.qualname} {why}")
+    return as_finding(problem, linked.shown(function.file.path))
 
 
 def _once(said: list[tuple[type[Rule], Report]]) -> list[tuple[type[Rule], Report]]:
@@ -204,7 +211,7 @@ def _finding(linked: Linked, index: int, rule: type[Rule], report: Report) -> Fi
         name=rule.about.name,
         effects=report.effects,
         message=report.message,
-        path=shown_path(function.file.path),
+        path=linked.shown(function.file.path),
         span=report.span,
         function=function.full_name,
         source=source.line(report.span.line),

@@ -25,8 +25,7 @@ def kept_of(
     kept: list[Finding] = []
     for path, group in by_path.items():
         left = group
-        unreadable = any(f.code == "CL000" for f in left)
-        if not unreadable:
+        if path not in linked.unread:
             text = linked.text(path)
             left = linked.without_accepted(left, text)
             left = suppress.apply(

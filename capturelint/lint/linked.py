@@ -48,6 +48,8 @@ class Linked:
         self.reader = reader
         self.analysis = analysis
         self.problems = tuple(problems)
+        # Files of which nothing could be read, by their shown path.
+        self.unread = frozenset(shown_path(str(problem.path)) for problem in problems)
         self.presets = tuple(preset.name for preset in presets)
         self.files = files
         self.roots: dict[int, str] = {}
@@ -56,6 +58,7 @@ class Linked:
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)
         self._paths: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
 
     def states(self) -> list[FunctionState]:
         """Return the evaluated functions of the checked files, in order of file and line."""
@@ -83,6 +86,13 @@ class Linked:
     def commented(self) -> tuple[str, ...]:
         """Return the shown paths of files with comments addressed to capturelint."""
         return self._commented
+
+    def shown(self, path: str) -> str:
+        """Return a path as printed, worked out once."""
+        found = self._shown.get(path)
+        if found is None:
+            found = self._shown[path] = shown_path(path)
+        return found
 
     def text(self, path: str) -> str:
         """Return the text of a file given by its shown path, its line ends made uniform."""

@@ -200,6 +200,9 @@ class Project:
             if module in self._folders and (self.file(inner) or inner in self._folders):
                 return self._package(inner)
             return Symbol(name=inner)
+        if name in file.imports:
+            # `try: import x` with a stand-in in the handler: the import is what runs.
+            return self._imported(file, name, depth)
         return self._defined(file, name) or self._imported(file, name, depth)
 
     def _defined(self, file: FileFacts, name: str) -> Symbol | None:

@@ -15,7 +15,8 @@ from capturelint.rule import Report, Rule, Subject, Trait, span_of
 from capturelint.source import SourceFile, line_shift
 
 RawSpan = tuple[int, int, int, int]
-UNPARSED = (cst.ParserSyntaxError, RecursionError)
+# libcst turns a RecursionError in its positions into a KeyError.
+UNPARSED = (cst.ParserSyntaxError, RecursionError, KeyError)
 
 
 def is_wanted(rule: type[Rule], names: set[str], traits: set[Trait]) -> bool:

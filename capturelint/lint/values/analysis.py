@@ -48,6 +48,7 @@ class Analysis:
         self._depth = 0
         self._queue: dict[int, None] = {}
         self._roots: list[int] = []
+        self._lambdas: dict[tuple[int, Arguments, bool], Value] = {}
 
     # -- driving
 
@@ -148,11 +149,16 @@ class Analysis:
         return known
 
     def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
-        if not self.may_go_deeper:
-            return UNKNOWN
-        inner, body = self.entrance.lambda_frame(frame, index, arguments)
-        with self.deeper():
-            return inner.evaluate(body)
+        key = (index, arguments, frame.live)
+        if key not in self._lambdas:
+            if not self.may_go_deeper:
+                return UNKNOWN
+            # A lambda that calls itself gives what its other arms say.
+            self._lambdas[key] = UNFINISHED
+            inner, body = self.entrance.lambda_frame(frame, index, arguments)
+            with self.deeper():
+                self._lambdas[key] = inner.evaluate(body)
+        return self._lambdas[key]
 
     # -- evaluating one function
 

@@ -52,6 +52,12 @@ def join_passed(known: Value, passed: Value) -> Value:
     return join(known, passed)
 
 
+def is_number(value: Value) -> bool:
+    """Return whether a value is a constant int or float."""
+    number = value.constant[0] if value.constant else None
+    return isinstance(number, int | float) and not isinstance(number, bool)
+
+
 def join_all(values: list[Value] | tuple[Value, ...]) -> Value:
     """Return the join of all values; `UNKNOWN` of none."""
     if not values:

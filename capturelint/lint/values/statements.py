@@ -9,7 +9,7 @@ from capturelint.kind import HOST, UNKNOWN, Value
 from capturelint.lint.values import once, truth
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
-from capturelint.lint.values.join import iterated
+from capturelint.lint.values.join import is_number, iterated
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
@@ -89,7 +89,12 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
         before_each()
         run_block(frame, body)
         frame.keep_flags(flags)
-        frame.env = joined_envs(start, frame.env)
+        end = frame.env
+        frame.env = joined_envs(start, end)
+        for name, value in end.items():
+            if value.is_device_tensor and name in start and is_number(start[name]):
+                # `total = 0`, and tensors are added to it: a tensor from the second turn on.
+                frame.env[name] = value._replace(optional=True)
         if frame.env == start:
             break
 

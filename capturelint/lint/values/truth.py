@@ -123,6 +123,8 @@ def _compared(frame: Frame, left: Value, operator: ast.cmpop, right: Value) -> V
         return Value(Kind.DEVICE_TENSOR, "bool", rank, weak=left.weak or right.weak)
     if left.kind is Kind.HOST_TENSOR or right.kind is Kind.HOST_TENSOR:
         return Value(Kind.HOST_TENSOR, "bool")
+    if "@device" in (left.name, right.name) and isinstance(operator, ast.Eq | ast.NotEq):
+        return _compared_devices(left, operator, right)
     if left.constant and right.constant:
         return _compared_constants(left.constant[0], operator, right.constant[0])
     if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN:
@@ -132,6 +134,18 @@ def _compared(frame: Frame, left: Value, operator: ast.cmpop, right: Value) -> V
         is_plain = bool(other.constant) and isinstance(other.constant[0], str)
         return HOST if is_plain or other.name else UNKNOWN
     return HOST
+
+
+def _compared_devices(left: Value, operator: ast.cmpop, right: Value) -> Value:
+    """Return whether two devices are one; those of different types never are."""
+    types = []
+    for value in (left, right):
+        is_named = value.name == "@device" or bool(value.constant)
+        text = value.constant[0] if value.constant else "cuda"
+        types.append(str(text).partition(":")[0] if is_named else "")
+    if "" in types or types[0] == types[1]:
+        return HOST
+    return _known(isinstance(operator, ast.NotEq))
 
 
 def _is_same(left: Value, right: Value) -> bool | None:

@@ -330,7 +330,9 @@ def test_captured_code_runs_on_a_gpu(tmp_path: Path) -> None:
             if x.cpu().is_cuda:
                 x  #: never runs
             if x.device == torch.device("cpu"):
-                x.sum()  #: device tensor
+                x.sum()  #: never runs
+            if x.device != other.device:
+                x.mean()  #: device tensor
         """,
     )
 
