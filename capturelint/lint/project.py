@@ -70,9 +70,8 @@ class Project:
         found = self.files.get(module)
         if found is not None or self._load is None or module in self._missing:
             return found
-        if module.partition(".")[0] not in self.packages:
-            return None
-        facts = self._load(module)
+        is_ours = module.partition(".")[0] in self.packages
+        facts = self._load(module) if is_ours else None
         if facts is None:
             self._missing.add(module)
             return None
@@ -108,8 +107,7 @@ class Project:
                         inside.append(symbol.ref.at)
                 elif symbol.name:
                     outside.append(symbol.name)
-            found = (tuple(inside), tuple(outside))
-            self._bases[index] = found
+            found = self._bases[index] = (tuple(inside), tuple(outside))
         return found
 
     def order(self, index: int) -> tuple[int, ...]:
@@ -207,12 +205,12 @@ class Project:
 
     def _defined(self, file: FileFacts, name: str) -> Symbol | None:
         """Return what a file itself defines under a name."""
+        module = file.module
         if name in file.top_functions:
-            index = self.first_function[file.module] + file.top_functions[name]
-            return Symbol(Ref(Role.FUNCTION, index))
+            at = self.first_function[module] + file.top_functions[name]
+            return Symbol(Ref(Role.FUNCTION, at))
         if name in file.top_classes:
-            index = self.first_class[file.module] + file.top_classes[name]
-            return Symbol(Ref(Role.CLASS, index))
+            return Symbol(Ref(Role.CLASS, self.first_class[module] + file.top_classes[name]))
         return Symbol(constant_of=(file, name)) if name in file.assigns else None
 
     def _imported(self, file: FileFacts, name: str, depth: int) -> Symbol:

@@ -50,8 +50,6 @@ class Analysis:
         self._roots: list[int] = []
         self._lambdas: dict[tuple[int, Arguments, bool], Value] = {}
 
-    # -- driving
-
     def run(self, roots: Iterable[int], sites: Iterable[int]) -> None:
         """Evaluate the roots, the functions that hold capture sites, and all they reach."""
         for index in sites:
@@ -84,17 +82,12 @@ class Analysis:
 
     def add_graphed(self, values: Sequence[Value]) -> None:
         """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
-        for value in values:
-            for item in (*(value.items or ()), value):
-                for ref in item.refs:
-                    if ref.role in (Role.FUNCTION, Role.METHOD) and ref.at >= 0:
-                        self.add_root(ref.at)
-                    elif ref.role is Role.INSTANCE:
-                        forward = self.project.method(ref.at, "forward")
-                        if forward >= 0:
-                            self.add_root(forward)
-
-    # -- calls
+        items = [item for value in values for item in (*(value.items or ()), value)]
+        for ref in (ref for item in items for ref in item.refs):
+            is_function = ref.role in (Role.FUNCTION, Role.METHOD)
+            index = ref.at if is_function else self.project.method(ref.at, "forward")
+            if index >= 0 and (is_function or ref.role is Role.INSTANCE):
+                self.add_root(index)
 
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         """Return what calling a function of the project gives."""
@@ -159,8 +152,6 @@ class Analysis:
             with self.deeper():
                 self._lambdas[key] = inner.evaluate(body)
         return self._lambdas[key]
-
-    # -- evaluating one function
 
     @property
     def may_go_deeper(self) -> bool:
@@ -238,8 +229,6 @@ class Analysis:
         """Return whether a frame is the evaluation of a capture site's own function."""
         state = None if frame.function is None else self.states.get(frame.function.index)
         return state is not None and state.is_site
-
-    # -- small questions of the evaluators
 
     def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
         """Bind a comprehension's target."""
