@@ -34,7 +34,7 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
         _join_elements(left, right, depth),
         left.pinned and right.pinned,
         left.varies or right.varies,
-        left.weak or right.weak,
+        left.weak and right.weak,
         left.optional or right.optional,
     )
 

@@ -40,7 +40,7 @@ class Signature:
     """What a call needs of a function, kept when its tree is dropped.
 
     `defaults` are the values of parameters that have one; `used` are the names that the body uses
-    as only tensors can be used, None until somebody asks.
+    as only tensors can be used, None until somebody asks; `proven` those of them beyond doubt.
     """
 
     positional: tuple[str, ...]
@@ -48,6 +48,7 @@ class Signature:
     defaults: dict[str, Value]
     returns: ast.expr | None
     used: frozenset[str] | None = None
+    proven: frozenset[str] = frozenset()
 
 
 def signature_of(node: Node) -> Signature:
@@ -128,9 +129,12 @@ def entry_values(
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
         if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:
             if signature.used is None:
-                signature.used = tensor_names(node)
+                signature.used = tensor_names(node, _PROOFS)
+                signature.proven = tensor_names(node, tables.PROVING_METHODS)
             if arg.arg in signature.used or (is_root and is_plain_first(node, arg.arg)):
-                value = Value(Kind.DEVICE_TENSOR, weak=True, optional=arg.arg in by_default)
+                # A method that only tensors have leaves no doubt.
+                is_weak = arg.arg not in signature.proven
+                value = Value(Kind.DEVICE_TENSOR, weak=is_weak, optional=arg.arg in by_default)
         values[arg.arg] = surroundings.placed(arg.arg, value)
     if args.vararg is not None:
         said = surroundings.annotation(args.vararg.annotation, function.file.module)
@@ -183,14 +187,18 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     return value._replace(optional=True) if constant is None and value.is_tensor else value
 
 
-def tensor_names(node: Node) -> frozenset[str]:
-    """Return names that the function uses as only a tensor can be used."""
+def tensor_names(node: Node, proofs: frozenset[str]) -> frozenset[str]:
+    """Return names that the function uses as only a tensor can be used: one of `proofs` is asked."""
     found: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-            if inner.attr in _PROOFS:
+            if inner.attr in proofs:
                 found.add(inner.value.id)
-        elif isinstance(inner, ast.Call) and chain_text(inner.func).startswith(_TORCH):
+        elif (
+            proofs is _PROOFS
+            and isinstance(inner, ast.Call)
+            and chain_text(inner.func).startswith(_TORCH)
+        ):
             found.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
     return frozenset(found)
 

@@ -203,14 +203,19 @@ def test_star_arguments_hide_what_is_passed(tmp_path: Path) -> None:
     assert told.seen == told.wanted
 
 
-def test_use_as_only_a_tensor_is_used_is_a_supposition(tmp_path: Path) -> None:
+def test_a_method_that_only_tensors_have_proves_one_and_a_shared_one_suggests_it(
+    tmp_path: Path,
+) -> None:
     told = kinds(
         tmp_path,
         """
-        def step(first, used, named, plain):
+        def step(first, used, shared, named, plain):
             used.unsqueeze(0)
-            used  #: device tensor, weak
-            used.unsqueeze(0)  #: device tensor, weak
+            used  #: device tensor
+            used.unsqueeze(0)  #: device tensor
+            shared.mean()
+            shared  #: device tensor, weak
+            shared.sum()  #: device tensor, weak, rank 0
             named.append(1)
             named  #: unknown
             plain  #: unknown
