@@ -79,6 +79,11 @@ class Value(NamedTuple):
         return self.kind in (Kind.HOST_VALUE, Kind.SHAPE, Kind.HOST_TENSOR)
 
     @property
+    def is_unknown(self) -> bool:
+        """True when nothing is known of the value, not even what it may refer to."""
+        return self.kind is Kind.UNKNOWN and not self.refs
+
+    @property
     def is_none(self) -> bool:
         """True when the value is the constant None."""
         return self.constant == (None,)
@@ -86,8 +91,6 @@ class Value(NamedTuple):
 
 UNKNOWN = Value()
 DEVICE = Value(Kind.DEVICE_TENSOR)
-DEVICE_BOOL = Value(Kind.DEVICE_TENSOR, "bool")
-DEVICE_INT = Value(Kind.DEVICE_TENSOR, "int")
 HOST_TENSOR = Value(Kind.HOST_TENSOR)
 HOST = Value(Kind.HOST_VALUE)
 SHAPE = Value(Kind.SHAPE, "int")

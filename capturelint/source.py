@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from capturelint.names import MODULE_BODY, FunctionFacts
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -32,7 +34,7 @@ class SourceFile:
         text = "\n".join(self.lines[function.first_line - 1 : function.end_line]) + "\n"
         return "if 1:\n" + text if function.column else text
 
-    def parsed(self, function: FunctionFacts) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def parsed(self, function: FunctionFacts) -> FunctionNode | None:
         """Return the tree of a function parsed alone, or None when it does not stand alone."""
         try:
             body = ast.parse(self.segment(function)).body

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from capturelint.names import MODULE_BODY, FunctionFacts, dotted
+from capturelint.names import GRAPH_MODES, MODULE_BODY, FunctionFacts, dotted
 from capturelint.source import split_lines
 
 
@@ -65,14 +65,11 @@ def module_body(text: str) -> FunctionFacts:
     )
 
 
-_GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
-
-
 def decorator_name(node: ast.expr) -> str:
     """Return the dotted name of a decorator, with the graph mode of `torch.compile` after a colon."""
     name = dotted(node)
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
-            if isinstance(keyword.value, ast.Constant) and keyword.value.value in _GRAPH_MODES:
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value in GRAPH_MODES:
                 return f"{name}:{keyword.value.value}"
     return name

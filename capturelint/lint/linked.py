@@ -65,7 +65,7 @@ class Linked:
         return [
             state
             for index, state in sorted(self.analysis.states.items())
-            if state.rounds and self.project.functions[index].file.module in self._own
+            if state.rounds and self.is_own(index)
         ]
 
     def is_own(self, index: int) -> bool:
@@ -99,7 +99,7 @@ class Linked:
         known = self._paths.get(path)
         if known is None:
             for facts in self.project.files.values():
-                self._paths[shown_path(facts.path)] = facts.path
+                self._paths[self.shown(facts.path)] = facts.path
             known = self._paths.get(path, path)
         return "\n".join(self.reader.source(known).lines)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,15 +12,13 @@ from capturelint.lint.files import Problem, UnreadableFileError, parse, read_tex
 from capturelint.lint.index import facts_of
 from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
-from capturelint.source import SourceFile
+from capturelint.source import FunctionNode, SourceFile
 
 _TEXTS = 48
 _CLIMB = 12
 _SAMPLE = 40
 _TREES = 1500
 _WORTH_A_POOL = 400
-
-Node = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Reader:
@@ -30,7 +27,7 @@ class Reader:
     def __init__(self, stdin: tuple[Path, str] | None = None) -> None:
         self._stdin = stdin
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
-        self._trees: OrderedDict[int, Node | None] = OrderedDict()
+        self._trees: OrderedDict[int, FunctionNode | None] = OrderedDict()
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
         self._projects: dict[Path, bool] = {}
@@ -79,7 +76,7 @@ class Reader:
             self._sources.move_to_end(path)
         return source
 
-    def body_of(self, function: Function) -> Node | None:
+    def body_of(self, function: Function) -> FunctionNode | None:
         """Return the tree of a function, parsed alone; None if its file changed meanwhile."""
         if function.index in self._trees:
             self._trees.move_to_end(function.index)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Class, Function
-
-_GRAPH_MODES = ("reduce-overhead", "max-autotune")
+from capturelint.names import GRAPH_MODES
 
 
 def find_roots(project: Project, configured: Patterns) -> Iterator[tuple[int, str]]:
@@ -36,7 +35,7 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
         return "marked `# capturelint: captured`"
     for decorator in facts.decorators:
         name, _, mode = decorator.partition(":")
-        if mode in _GRAPH_MODES and name.endswith("compile"):
+        if mode in GRAPH_MODES and name.endswith("compile"):
             return f"compiled with mode {mode}"
     if function.owner >= 0:
         owner = project.classes[function.owner]

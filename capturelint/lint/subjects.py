@@ -10,11 +10,11 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from capturelint.finding import Span
 from capturelint.kind import Value
+from capturelint.lint.values.frame import RawSpan
 from capturelint.names import FunctionFacts
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
 from capturelint.source import SourceFile, line_shift
 
-RawSpan = tuple[int, int, int, int]
 # libcst turns a RecursionError in its positions into a KeyError.
 UNPARSED = (cst.ParserSyntaxError, RecursionError, KeyError)
 

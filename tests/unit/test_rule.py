@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from capturelint.finding import Effect, Span
-from capturelint.kind import DEVICE, DEVICE_BOOL, HOST, UNKNOWN, Kind
+from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Value
 from capturelint.lint.subjects import in_file, is_wanted, reports_of
 from capturelint.names import FunctionFacts
 from capturelint.rule import (
@@ -26,6 +26,8 @@ from capturelint.rule import (
 )
 from capturelint.source import SourceFile
 from tests.unit.lint.probe import linked
+
+DEVICE_BOOL = Value(Kind.DEVICE_TENSOR, "bool")
 
 
 class EachCall(Rule):

@@ -13,14 +13,14 @@ from capturelint.lint.values import binding, statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
 from capturelint.lint.values.decorators import Decorators
-from capturelint.lint.values.entrance import Entrance, Node
+from capturelint.lint.values.entrance import Entrance
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import UNFINISHED, join, join_passed
 from capturelint.lint.values.setup import Setup
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.rule import Trait
-from capturelint.source import line_shift
+from capturelint.source import FunctionNode, line_shift
 
 _DEEPEST = 20
 _MOST_ROUNDS = 4
@@ -33,7 +33,7 @@ class Analysis:
         self,
         project: Project,
         surroundings: Surroundings,
-        body_of: Callable[[Function], Node | None],
+        body_of: Callable[[Function], FunctionNode | None],
         wanted: Callable[[set[str], set[Trait]], bool],
     ) -> None:
         self.project = project
@@ -136,7 +136,7 @@ class Analysis:
             else:
                 self._queue[state.index] = None
         known = UNFINISHED if state.is_running and state.rounds == 1 else state.returns
-        if known.kind is Kind.UNKNOWN and not known.refs:
+        if known.is_unknown:
             declared = self.entrance.declared_return(function)
             return known if declared == UNKNOWN else declared
         return known

@@ -102,7 +102,7 @@ class Attributes:
             found = found._replace(constant=() if not found.is_none else found.constant)
             if found.kind is Kind.HOST_TENSOR:
                 found = found._replace(varies=True)
-        if found is None or (found.kind is Kind.UNKNOWN and not found.refs):
+        if found is None or (found.is_unknown):
             declared = self._declared(order, name)
             if declared is not None and declared.constant and self._is_overridden(index, name):
                 declared = declared._replace(constant=()) if not declared.is_none else UNKNOWN
@@ -128,8 +128,8 @@ class Attributes:
         is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
         if is_vague and self._analysis.surroundings.is_host_name(name):
             return Value(Kind.HOST_TENSOR)
-        is_config = name in tables.CONFIG_NAMES or name.endswith("_config")
-        if is_config and found.kind is Kind.UNKNOWN and not found.refs:
+        is_config = tables.is_config_name(name)
+        if is_config and found.is_unknown:
             return Value(Kind.HOST_VALUE)
         return found
 
@@ -194,7 +194,7 @@ def parameter_value(name: str, annotation: Value, default: ast.expr | None) -> V
     """Return what a parameter is from its own words: annotation, default and name."""
     if annotation.kind is not Kind.UNKNOWN or annotation.refs:
         return annotation
-    if name in tables.CONFIG_NAMES or name.endswith("_config"):
+    if tables.is_config_name(name):
         return Value(Kind.HOST_VALUE)
     if name == "device":
         return Value(Kind.HOST_VALUE, name="@device")

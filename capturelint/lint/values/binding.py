@@ -73,7 +73,7 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
     known = frame.env.get(tensor.id)
     if known is not None and known.is_tensor and known.rank < 0:
         frame.env[tensor.id] = known._replace(rank=len(targets))
-    elif known is not None and known.kind is Kind.UNKNOWN and not known.refs:
+    elif known is not None and known.is_unknown:
         frame.env[tensor.id] = Value(Kind.DEVICE_TENSOR, rank=len(targets))
 
 

@@ -7,7 +7,13 @@ import ast
 from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import Arguments
-from capturelint.lint.values.follow import call_module, call_refs, pass_functions, super_attribute
+from capturelint.lint.values.follow import (
+    call_module,
+    call_refs,
+    is_super_call,
+    pass_functions,
+    super_attribute,
+)
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, raw_span
 from capturelint.lint.values.join import iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
@@ -90,7 +96,7 @@ def _mark_region(frame: Frame, name: str, arguments: Arguments) -> None:
 
 def _named_list(node: ast.expr, value: Value) -> Value:
     """Return what an argument is; of one that is not known its name may say that it is a list."""
-    if value.kind is Kind.UNKNOWN and not value.refs and chain_text(node).endswith("_list"):
+    if value.is_unknown and chain_text(node).endswith("_list"):
         return sequence(None, UNKNOWN)
     return value
 
@@ -103,7 +109,7 @@ def _names_debug_flag(arguments: Arguments) -> bool:
 
 def _method_target(frame: Frame, function: ast.Attribute) -> tuple[Value | None, Value]:
     """Return the receiver of `receiver.method` (None of `super()`) and what the method is."""
-    if _is_super_call(function.value):
+    if is_super_call(function.value):
         return None, super_attribute(frame, function.attr)
     receiver = frame.evaluate(function.value)
     target = frame.env.get(chain_text(function)) if frame.dotted_keys else None
@@ -222,9 +228,3 @@ def _unknown_callee(frame: Frame, target: Value, arguments: Arguments, node: ast
         return arguments.positional[0]
     pass_functions(frame, arguments, node)
     return UNKNOWN
-
-
-def _is_super_call(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-    )

@@ -12,17 +12,18 @@ from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
+from capturelint.source import FunctionNode
 
 if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
-
-Node = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Entrance:
     """Makes the frames of functions and lambdas, and remembers what calls need of them."""
 
-    def __init__(self, analysis: Analysis, body_of: Callable[[Function], Node | None]) -> None:
+    def __init__(
+        self, analysis: Analysis, body_of: Callable[[Function], FunctionNode | None]
+    ) -> None:
         self.body_of = body_of
         self._analysis = analysis
         self._signatures: dict[int, Signature | None] = {}
@@ -34,7 +35,7 @@ class Entrance:
     def opened(
         self,
         function: Function,
-        node: Node,
+        node: FunctionNode,
         given: dict[str, Value],
         *,
         captured: bool,
@@ -111,7 +112,7 @@ class Entrance:
         self._lambdas.append((frame, frame.env, node))
         return Ref(Role.FUNCTION, -len(self._lambdas))
 
-    def defined(self, frame: Frame, node: Node | ast.ClassDef) -> Value:
+    def defined(self, frame: Frame, node: FunctionNode | ast.ClassDef) -> Value:
         """Return the value of a `def` or `class` inside a function, and remember what it closes over."""
         module = frame.file.module
         if module not in self._lines:
@@ -134,13 +135,13 @@ class Entrance:
             found[one.line] = Ref(Role.CLASS, first_class + offset)
         return found
 
-    def _known_signature(self, function: Function, node: Node) -> Signature:
+    def _known_signature(self, function: Function, node: FunctionNode) -> Signature:
         known = self._signatures.get(function.index)
         if known is None:
             known = self._signatures[function.index] = signature_of(node)
         return known
 
-    def _bind_self(self, frame: Frame, function: Function, node: Node) -> None:
+    def _bind_self(self, frame: Frame, function: Function, node: FunctionNode) -> None:
         if function.owner < 0 or "staticmethod" in function.facts.decorators:
             return
         parameters = [*node.args.posonlyargs, *node.args.args]

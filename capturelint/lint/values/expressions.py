@@ -6,7 +6,7 @@ import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.values import calls, hints, truth
-from capturelint.lint.values.follow import super_attribute
+from capturelint.lint.values.follow import is_super_call, super_attribute
 from capturelint.lint.values.frame import Evaluator, Frame, chain_text
 from capturelint.lint.values.join import element_of, iterated, join_all, mapping, sequence
 from capturelint.lint.values.lookup import attribute_value, name_value
@@ -33,7 +33,7 @@ def _attribute(frame: Frame, node: ast.expr) -> Value:
         if known is not None:
             frame.evaluate(node.value)
             return known
-    if _is_super(node.value):
+    if is_super_call(node.value):
         return super_attribute(frame, node.attr)
     return attribute_value(frame, frame.evaluate(node.value), node.attr)
 
@@ -167,12 +167,6 @@ def _compare(frame: Frame, node: ast.expr) -> Value:
 def _ternary(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.IfExp), "dispatched by type"
     return truth.evaluate_ternary(frame, node)
-
-
-def _is_super(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-    )
 
 
 def annotated(frame: Frame, node: ast.expr | None) -> Value:

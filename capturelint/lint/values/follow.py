@@ -70,6 +70,13 @@ def super_attribute(frame: Frame, name: str) -> Value:
     return UNKNOWN
 
 
+def is_super_call(node: ast.expr) -> bool:
+    """Return whether an expression is `super()`."""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
+
+
 def pass_functions(frame: Frame, arguments: Arguments, node: ast.AST) -> None:
     """Follow functions that are handed to something which is not known, since it may call them."""
     for value in (*arguments.positional, *(v for _, v in arguments.keywords)):

@@ -102,6 +102,7 @@ class Frame:
         """Return what an expression is, and note it where the code is live."""
         value = self.evaluators[type(node)](self, node)
         if self.live:
+            # Spelled out: this is done for every expression.
             self.values[
                 (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
             ] = value

@@ -165,7 +165,7 @@ def _subscripted(node: ast.Subscript, project: Project, module: str) -> Value:
 
 def _union(left: Value, right: Value) -> Value:
     for one, other in ((left, right), (right, left)):
-        if one.kind is Kind.UNKNOWN and not one.refs and not other.is_none:
+        if one.is_unknown and not other.is_none:
             # Of what may be a tensor or a number, one more kind of number changes nothing.
             return one
     if left.is_tensor and right.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not right.is_none:

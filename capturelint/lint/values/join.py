@@ -45,9 +45,9 @@ def join_passed(known: Value, passed: Value) -> Value:
     A caller that is known to pass a device tensor outweighs callers of which nothing is known:
     the code below really runs with a tensor.
     """
-    if known.kind is Kind.UNKNOWN and not known.refs:
+    if known.is_unknown:
         return passed
-    if passed.kind is Kind.UNKNOWN and not passed.refs:
+    if passed.is_unknown:
         return known
     return join(known, passed)
 

@@ -107,7 +107,7 @@ def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
         return Value(Kind.HOST_TENSOR)
     if receiver.kind is Kind.MODULE:
         return _module_attribute(receiver, name)
-    if name in tables.CONFIG_NAMES or name.endswith("_config"):
+    if tables.is_config_name(name):
         return HOST
     if receiver.kind in (Kind.HOST_VALUE, Kind.SHAPE):
         return UNKNOWN if receiver.refs else HOST

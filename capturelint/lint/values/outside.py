@@ -12,9 +12,9 @@ from capturelint.lint.values.frame import GRAPH, Frame
 from capturelint.lint.values.join import element_of, join_all
 from capturelint.lint.values.lookup import OFF, is_debug_flag
 from capturelint.lint.values.notes import note_operands
+from capturelint.names import GRAPH_MODES
 
 _HOST_PACKAGES = frozenset("numpy np math os time random json re".split())
-_GRAPH_MODES = ("reduce-overhead", "max-autotune")
 
 
 _CALLERS = frozenset("checkpoint map apply tree_map vmap cond while_loop filter submit".split())
@@ -112,7 +112,7 @@ def _wrapped(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, 
         name == "torch.compile"
         and mode is not None
         and mode.constant
-        and mode.constant[0] in _GRAPH_MODES
+        and mode.constant[0] in GRAPH_MODES
     ):
         frame.analysis.add_graphed(arguments.positional[:1])
     if arguments.positional:

@@ -13,6 +13,7 @@ from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
 from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
+from capturelint.source import FunctionNode
 
 if TYPE_CHECKING:
     from capturelint.lint.values.arguments import Arguments
@@ -22,8 +23,6 @@ _DEBUG = re.compile(tables.DEBUG_PARAMETER)
 _LABEL = re.compile(tables.LABEL_NAME)
 _TORCH = ("torch.nn.functional.", "nn.functional.", "F.")
 _SIZED = frozenset("isinstance len enumerate zip list tuple callable".split())
-
-Node = ast.FunctionDef | ast.AsyncFunctionDef
 # What captured code uses only of tensors; arrays and tables have no place in it.
 _PROOFS = tables.PROVING_METHODS | frozenset(
     "shape size is_cuda requires_grad view dim any all sum mean max min argmax argmin long bool half "
@@ -51,7 +50,7 @@ class Signature:
     proven: frozenset[str] = frozenset()
 
 
-def signature_of(node: Node) -> Signature:
+def signature_of(node: FunctionNode) -> Signature:
     """Return the signature of a function."""
     args = node.args
     positional = tuple(a.arg for a in (*args.posonlyargs, *args.args))
@@ -76,7 +75,7 @@ def bound(signature: Signature, arguments: Arguments, *, skip_first: bool) -> di
     return given
 
 
-def defaults(node: Node) -> dict[str, ast.expr]:
+def defaults(node: FunctionNode) -> dict[str, ast.expr]:
     """Return the default expression of each parameter that has one."""
     args = node.args
     positional = [*args.posonlyargs, *args.args]
@@ -103,7 +102,7 @@ def default_value(node: ast.expr) -> Value:
 def entry_values(
     surroundings: Surroundings,
     function: Function,
-    node: Node,
+    node: FunctionNode,
     given: dict[str, Value],
     *,
     is_root: bool,
@@ -127,7 +126,7 @@ def entry_values(
             value = DEVICE
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
-        if value.kind is Kind.UNKNOWN and not value.refs and not is_setup:
+        if value.is_unknown and not is_setup:
             if signature.used is None:
                 signature.used = tensor_names(node, _PROOFS)
                 signature.proven = tensor_names(node, tables.PROVING_METHODS)
@@ -147,12 +146,12 @@ def entry_values(
 
 def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
     """Return what a parameter is when its own words and its callers each say something."""
-    if own.kind is Kind.UNKNOWN and not own.refs:
+    if own.is_unknown:
         if is_root and passed.is_none:
             return UNKNOWN
         # A union such as `Tensor | float` may be something else at another call.
         return passed._replace(optional=True) if own.optional and passed.is_tensor else passed
-    if passed.kind is Kind.UNKNOWN and not passed.refs:
+    if passed.is_unknown:
         return own
     if passed.is_none:
         return own._replace(optional=True) if is_root else NONE
@@ -187,7 +186,7 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     return value._replace(optional=True) if constant is None and value.is_tensor else value
 
 
-def tensor_names(node: Node, proofs: frozenset[str]) -> frozenset[str]:
+def tensor_names(node: FunctionNode, proofs: frozenset[str]) -> frozenset[str]:
     """Return names that the function uses as only a tensor can be used: one of `proofs` is asked."""
     found: set[str] = set()
     for inner in ast.walk(node):
@@ -203,7 +202,7 @@ def tensor_names(node: Node, proofs: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_plain_first(node: Node, name: str) -> bool:
+def is_plain_first(node: FunctionNode, name: str) -> bool:
     """Return whether `name` is the first argument, has a tensor's name, and is used like one.
 
     `forward(self, x)`: what a module is given first is a tensor, unless it is used as a container.

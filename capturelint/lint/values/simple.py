@@ -65,7 +65,7 @@ def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:
             bind(frame, node.target, said)
         return True
     value = frame.evaluate(node.value)
-    if value.kind is Kind.UNKNOWN and not value.refs:
+    if value.is_unknown:
         value = said
     elif value.is_none and said.kind is not Kind.UNKNOWN:
         value = join(said, value) if isinstance(node.target, ast.Attribute) else value

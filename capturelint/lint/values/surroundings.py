@@ -134,7 +134,7 @@ class Surroundings:
         """Return a parameter's value, moved to the host where its name says that it lives there."""
         if value.kind is Kind.DEVICE_TENSOR and self.is_host_name(name):
             return value._replace(kind=Kind.HOST_TENSOR)
-        if value.kind is Kind.UNKNOWN and not value.refs and self.is_host_name(name):
+        if value.is_unknown and self.is_host_name(name):
             return HOST
         return value
 

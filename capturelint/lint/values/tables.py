@@ -83,8 +83,6 @@ PROVING_METHODS = _words(
     "masked_scatter_ unfold roll sqrt rsqrt exp log tanh relu amax amin nan_to_num "
     "addcmul addcdiv lerp lerp_ mul_ add_ sub_ div_ copy_ fill_ zero_ chunk data_ptr stride"
 )
-# Attributes that only tensors (or arrays, which captured code has none of) have.
-PROVING_ATTRIBUTES = _words("is_cuda requires_grad ndim")
 
 # Functions of torch that make a tensor where `device=` says, on the CPU by default.
 FACTORIES = _words(
@@ -134,16 +132,6 @@ HOST_PREFIXES = (
     "torch.multiprocessing.",
     "torch.serialization.",
     "torch.hub.",
-)
-FUNCTIONAL_PREFIXES = (
-    "torch.nn.functional.",
-    "torch.linalg.",
-    "torch.fft.",
-    "torch.special.",
-    "torch.sparse.",
-    "torch.nested.",
-    "torch.signal.",
-    "torchvision.ops.",
 )
 # Modules of torch.nn that return a tuple.
 TUPLE_MODULES = _words("LSTM GRU RNN MultiheadAttention LSTMCell AdaptiveLogSoftmaxWithLoss")
@@ -199,3 +187,8 @@ TENSOR_MEMBERS = (
     | NEW_FACTORIES
     | {"device", "view", "reshape", "cpu", "detach_", "mm", "mv", "matmul", "repeat", "t", "unique"}
 )
+
+
+def is_config_name(name: str) -> bool:
+    """Return whether names like this hold a configuration, whose fields are Python values."""
+    return name in CONFIG_NAMES or name.endswith("_config")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
-from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.frame import Frame, raw_span
 from capturelint.lint.values.join import join_all
 from capturelint.lint.values.narrowing import narrowed, truth_of
 from capturelint.rule import Trait
@@ -36,7 +36,7 @@ def evaluate_bool(frame: Frame, node: ast.BoolOp) -> Value:
     values = []
     for operand in node.values[:-1]:
         outcome = test(frame, operand)
-        value = frame.values.get(_key(operand)) if frame.live else frame.evaluate(operand)
+        value = frame.values.get(raw_span(operand)) if frame.live else frame.evaluate(operand)
         values.append(value or UNKNOWN)
         if outcome is not None and outcome is not is_and:
             frame.env = env
@@ -201,10 +201,6 @@ def _rank(left: Value, right: Value) -> int:
     return -1 if -1 in ranks else max(ranks)
 
 
-def _key(node: ast.expr) -> tuple[int, int, int, int]:
-    return (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-
-
 def _record(frame: Frame, node: ast.expr, value: Value) -> None:
     if frame.live:
-        frame.values[_key(node)] = value
+        frame.values[raw_span(node)] = value
