@@ -1,0 +1,1 @@
+"""The dynamic half: run a case, capture each module alone, compare its replays with eager."""

@@ -1,0 +1,85 @@
+"""What a backend offers: a device to run on, capture and replay, and what a capture would trip over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from capturelint.errors import CapturelintError
+from capturelint.verdict import Frozen, Hazard
+
+_Value = TypeVar("_Value")
+
+
+class BackendError(CapturelintError):
+    """A backend cannot be used here."""
+
+
+class CannotTellError(NotImplementedError):
+    """The backend met something it cannot run faithfully; the module is undecided, not passed.
+
+    Model code may catch it, so a backend also reports it under `unsupported`.
+    """
+
+
+class Captured(Protocol):
+    """One captured graph. `output`: what the captured call returned, in the graph's memory."""
+
+    output: object
+
+    def replay(self) -> None:
+        """Run the captured work again on what its static inputs hold now."""
+
+    def close(self) -> None:
+        """Give its memory back. It cannot be replayed afterwards."""
+
+
+class Backend(Protocol):
+    """A device that can capture. All methods but `session` are called inside a session.
+
+    `name`: `simulated` or `cuda`.
+    """
+
+    name: str
+
+    def session(self) -> AbstractContextManager[None]:
+        """Return a context in which user code runs: there, `cuda` is this backend's device."""
+
+    def place(self, value: _Value) -> _Value:
+        """Return `value` on the device: a module, or any tree of tensors made on the CPU."""
+
+    def seed(self, seed: int) -> None:
+        """Seed Python's, numpy's and torch's generators, on the host and on the device."""
+
+    def warming_up(self) -> AbstractContextManager[None]:
+        """Return a context that runs work as before a capture: on a side stream."""
+
+    def capture(self, call: Callable[[], object]) -> Captured:
+        """Capture `call`. Raises what it raised, or what ending the capture raised.
+
+        The first exception is in the `__context__` chain. Host and device state are as usable
+        afterwards as before.
+        """
+
+    def as_if_capturing(self, module: Callable[[], str]) -> AbstractContextManager[list[Hazard]]:
+        """Return a context that runs eagerly as if capturing and fills the list with hazards.
+
+        Each line is listed once, when the context is left. `module` tells the path of the module
+        that is running.
+        """
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """Return a context whose value records what an eager call launches, for `frozen`."""
+
+    def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
+        """Return what differs between the recordings of two calls: what a graph would bake in."""
+
+    def unsupported(self) -> tuple[str, ...]:
+        """Return what the backend could not run faithfully since it was last asked, in words."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user must know about this run, such as parts that ran otherwise."""
+
+    def environment(self) -> Mapping[str, str]:
+        """Return versions and devices, by name."""

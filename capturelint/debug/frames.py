@@ -1,0 +1,74 @@
+"""Which frames of the stack are the user's: not torch's, not the standard library's, not ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+
+from capturelint.verdict import Place
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# The shipped examples are user code, wherever they are installed.
+_OURS = tuple(f"{path}{os.sep}" for path in _PACKAGE.iterdir() if path.name != "fixtures")
+_NOT_THE_USERS = ("torch", "numpy", "functorch", "triton", "torchgen")
+
+
+def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
+    specs = (find_spec(package) for package in packages)
+    return tuple(
+        f"{folder}{os.sep}"
+        for spec in specs
+        if spec is not None
+        for folder in spec.submodule_search_locations or ()
+    )
+
+
+_LIBRARIES = _folders(_NOT_THE_USERS)
+_STANDARD = tuple(f"{sysconfig.get_path(kind)}{os.sep}" for kind in ("stdlib", "platstdlib"))
+
+
+@cache
+def is_users(code: CodeType) -> bool:
+    """Return whether a code object comes from a file that the user or a model library wrote."""
+    path = code.co_filename
+    if path.startswith(("<", *_OURS, *_LIBRARIES)):
+        return False
+    return not path.startswith(_STANDARD) or "site-packages" in path or "dist-packages" in path
+
+
+def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Place, ...]:
+    """Return the innermost frames of the user's code, innermost first, from `start` or the caller.
+
+    Their `source` is left empty: reading files on each call would cost too much.
+    """
+    frame = sys._getframe(1) if start is None else start  # noqa: SLF001 - the only way to walk the stack
+    places: list[Place] = []
+    while frame is not None and len(places) < limit:
+        if is_users(frame.f_code):
+            places.append(_place(frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(places)
+
+
+def raised_at(error: BaseException) -> tuple[Place, ...]:
+    """Return the user's frames that `error` passed through, innermost first."""
+    return tuple(reversed(tuple(_traceback(error.__traceback__))))
+
+
+def _traceback(traceback: TracebackType | None) -> Iterator[Place]:
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_users(code):
+            yield _place(code, traceback.tb_lineno)
+        traceback = traceback.tb_next
+
+
+def _place(code: CodeType, line: int) -> Place:
+    name = code.co_qualname if sys.version_info >= (3, 11) else code.co_name
+    return Place(code.co_filename, line, name)

@@ -1,0 +1,26 @@
+"""What judging one module, or part of one, came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from capturelint.verdict import Certainty, Evidence, Place, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one attempt.
+
+    `places`: the user's frames to blame, innermost first; empty where no line is known.
+    `operation`, `message`: what was refused and what CUDA says to it. `code`: the rule about the
+    operation, or "". `why`: for the undecided.
+    """
+
+    verdict: Verdict
+    places: tuple[Place, ...] = ()
+    certainty: Certainty = Certainty.SHOWN
+    operation: str = ""
+    message: str = ""
+    code: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
+    why: str = ""

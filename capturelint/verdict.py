@@ -1,0 +1,185 @@
+"""What a run showed about a model: verdicts, culprits, hazards and the report that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from capturelint.finding import Effect
+
+
+class Verdict(Enum):
+    """What a run showed for one module or for the whole case, worst first."""
+
+    REFUSES = "refuses-capture"
+    STALE = "stale-on-replay"
+    FAILS_COLD = "fails-cold"
+    FAILS_TOGETHER = "fails-together"
+    DIFFERS = "differs-when-capturing"
+    UNDECIDED = "undecided"
+    NONDETERMINISTIC = "nondeterministic"
+    ALIASES_INPUT = "aliases-input"
+    EQUAL = "replays-equal"
+    NOT_CALLED = "not-called"
+
+    @property
+    def rank(self) -> int:
+        """Return how bad it is: 0 is the worst."""
+        return list(Verdict).index(self)
+
+    @property
+    def is_failure(self) -> bool:
+        """Return whether the module must be mended before it is captured."""
+        return self in _FAILURES
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command exits with when nothing worse was found."""
+        if self.is_failure:
+            return 1
+        return 4 if self is Verdict.UNDECIDED else 0
+
+
+_FAILURES = frozenset(
+    {
+        Verdict.REFUSES,
+        Verdict.STALE,
+        Verdict.FAILS_COLD,
+        Verdict.FAILS_TOGETHER,
+        Verdict.DIFFERS,
+    }
+)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of `verdicts`, or `NOT_CALLED` where there is none."""
+    return min(verdicts, key=lambda verdict: verdict.rank, default=Verdict.NOT_CALLED)
+
+
+class Certainty(Enum):
+    """How sure it is that a culprit is to blame."""
+
+    SHOWN = "shown"  # captured alone, this line raised or this value was seen frozen
+    LIKELY = "likely"  # the line follows from what differs, not from an error at it
+    AT_OR_BEFORE = "at or before"  # an earlier error was swallowed: the line only noticed it
+    MODULE_ONLY = "module only"  # the module is to blame, no line is known
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line of the user's code. `path`: absolute. `line`: from 1, or 0 where none is known."""
+
+    path: str
+    line: int
+    function: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """One line that a capture would stop at or freeze, seen in an eager run as if capturing.
+
+    `module`: path of the innermost module that was running, "" for the root. `operation`: as the
+    dispatcher or torch names it. `message`: what CUDA would say. `code`: the rule about the
+    operation, or "". `calls`: how often the line did it.
+    """
+
+    place: Place
+    module: str
+    operation: str
+    effect: Effect
+    message: str
+    code: str = ""
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A value that a graph would bake in: it differed between two calls in a row.
+
+    `place`: where it was used. `before`, `after`: the value in each call, as text. `cause`: the
+    line that changes it, where that was seen. `name`: what changed, such as `self.step`, or "".
+    """
+
+    place: Place
+    operation: str
+    before: str
+    after: str
+    cause: Place | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a verdict rests on. Empty fields were not measured or do not apply.
+
+    `exception`: type and text of the oldest exception. `replay`: the first that differs, from 1.
+    `output`: path in what the module returns, such as `[0].logits`. `difference`: largest absolute
+    difference; `tolerance`: the bound it passed. `frozen`: the values that were baked in.
+    `changes`: state that changed between two calls, in words. `together`: paths of the modules that
+    only fail together.
+    """
+
+    exception: str = ""
+    replay: int | None = None
+    output: str = ""
+    difference: float | None = None
+    tolerance: float | None = None
+    dtype: str = ""
+    frozen: tuple[Frozen, ...] = ()
+    changes: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The deepest module and the line to blame. `module`: its path, "" for the root."""
+
+    module: str
+    cls: str
+    place: Place | None
+    operation: str
+    effect: Effect
+    certainty: Certainty
+    message: str
+    code: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleVerdict:
+    """What was found for one module. `calls`: per forward of its root. `why`: for the undecided."""
+
+    path: str
+    cls: str
+    verdict: Verdict
+    calls: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that one run of bisect found.
+
+    `case`: as the user named it. `verdict`: of the whole case. `modules`: those judged, in order of
+    first call, the root first. `hazards`: from the pass made as if capturing. `notes`: what the
+    user must know to read it, such as inputs that were held or parts that ran eagerly.
+    `environment`: versions and devices by name. `timings`: seconds by step; and counts of
+    `attempts` and root `forwards`.
+    """
+
+    case: str
+    backend: str
+    verdict: Verdict
+    modules: tuple[ModuleVerdict, ...] = ()
+    culprits: tuple[Culprit, ...] = ()
+    hazards: tuple[Hazard, ...] = ()
+    notes: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command exits with: 0, 1 for a failure, 4 when it could not decide."""
+        return self.verdict.exit_code
