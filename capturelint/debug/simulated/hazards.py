@@ -1,0 +1,43 @@
+"""The lines that a capture would stop at, gathered in an eager run made as if capturing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from capturelint.debug.simulated.refusal import Refusal
+from capturelint.verdict import Hazard, Place
+
+_NOWHERE = Place("", 0)
+
+
+class Hazards:
+    """The hazards met so far: each line once, as it was first met, and how often it was met.
+
+    `module`: tells the path of the module that is running.
+    """
+
+    def __init__(self, module: Callable[[], str]) -> None:
+        self._module = module
+        self._met: dict[tuple[str, int], Hazard] = {}
+
+    def add(self, refusal: Refusal, places: tuple[Place, ...]) -> None:
+        """Count one refusal at the innermost of the user's frames."""
+        place = places[0] if places else _NOWHERE
+        key = (place.path, place.line)
+        known = self._met.get(key)
+        if known is not None:
+            self._met[key] = replace(known, calls=known.calls + 1)
+            return
+        self._met[key] = Hazard(
+            place,
+            self._module(),
+            refusal.operation,
+            refusal.effect,
+            refusal.message,
+            refusal.code,
+        )
+
+    def listed(self) -> list[Hazard]:
+        """Return them in the order in which they were first met."""
+        return list(self._met.values())

@@ -1,0 +1,65 @@
+"""What a capture refuses: the messages CUDA gives, and the error that carries one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capturelint.finding import Effect
+from capturelint.verdict import Place
+
+# Texts as an H200 with torch 2.11 gives them.
+NOT_PERMITTED = (
+    "CUDA error: operation not permitted when stream is capturing "
+    "(cudaErrorStreamCaptureUnsupported)"
+)
+UNPINNED = (
+    "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is "
+    "pinned. Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
+)
+INVALIDATED = (
+    "CUDA error: operation failed due to a previous error during capture "
+    "(cudaErrorStreamCaptureInvalidated)"
+)
+UNJOINED = (
+    "CUDA error: capture was not ended in the same/joined stream (cudaErrorStreamCaptureUnjoined)"
+)
+ISOLATION = (
+    "CUDA error: dependency created on uncaptured work in another stream "
+    "(cudaErrorStreamCaptureIsolation)"
+)
+CAPTURED_EVENT = (
+    "CUDA error: operation not permitted on an event last recorded in a capturing stream "
+    "(cudaErrorCapturedEvent)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One operation that a capture refuses, or freezes.
+
+    `message`: what CUDA or torch says. `kind`: the class of trap, such as `host-read`, `shape`,
+    `host-copy`, `random`, `stream`, `library`. `operation`: as the dispatcher or torch names it.
+    `code`: the rule about it, or "". `sticky`: CUDA also marks the capture invalid, so that ending
+    it fails even if the error is swallowed. An effect other than `REFUSES` raises nothing: it is
+    only listed as a hazard.
+    """
+
+    message: str
+    kind: str
+    operation: str
+    code: str = ""
+    effect: Effect = Effect.REFUSES
+    sticky: bool = True
+
+
+class SimulatedCaptureError(RuntimeError):
+    """The simulated capture refused an operation, as CUDA would.
+
+    `places`: the user's frames at that moment, innermost first; also those above a handler that
+    swallows the error, which its traceback does not reach.
+    """
+
+    def __init__(self, refusal: Refusal, places: tuple[Place, ...] = ()) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+        self.places = places

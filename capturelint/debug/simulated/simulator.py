@@ -1,0 +1,106 @@
+"""The simulated device: its mode, the capture that is under way, and the parts that act on them."""
+
+from __future__ import annotations
+
+import threading
+from enum import Enum
+
+from capturelint.debug.backend import CannotTellError
+from capturelint.debug.frames import users_frames
+from capturelint.debug.simulated.capture import Capture
+from capturelint.debug.simulated.hazards import Hazards
+from capturelint.debug.simulated.libraries import Libraries
+from capturelint.debug.simulated.pinned import PinnedMemory
+from capturelint.debug.simulated.randomness import DeviceRandom
+from capturelint.debug.simulated.refusal import Refusal, SimulatedCaptureError
+from capturelint.debug.simulated.streams import Streams
+from capturelint.finding import Effect
+
+
+class Mode(Enum):
+    """What the device does with work."""
+
+    EAGER = "eager"
+    CAPTURING = "capturing"
+    AS_IF_CAPTURING = "as if capturing"  # runs at once; refusals are listed, not raised
+
+
+class Simulator:
+    """The state that all parts of one session share. One per session; tensors know theirs.
+
+    `capture`: the capture under way, also as if capturing; None when eager. `streams`, `random`,
+    `pinned`, `libraries`: the parts of the device. `unsupported`: what could not be run faithfully,
+    in words; `notes`: what the user must know, such as parts that ran otherwise.
+
+    What the core calls on its parts:
+
+    - `streams.current` (of this thread), `streams.default`, `streams.new()`,
+      `streams.using(stream)` (a context); `streams.begin(capture)` and `streams.end(capture)`:
+      join `capture.stream`, and forget who joined; `streams.unjoined(capture)`: those with work
+      that `capture.stream` does not wait for. `SimulatedStream.capture`: the capture that the
+      stream is part of now, or None; `SimulatedStream.worked(places)`: it was given work while part
+      of a capture (`places`: the user's frames, kept as `.places` for the unjoined).
+      A stream that joins is put into `capture.streams`, which keeps it alive to the end.
+    - `random.take()`: advance by one operation and return its offset, relative to the start of the
+      capture while `is_capturing`, else absolute; `random.drawing(offset)`: a context in which
+      torch's default host generator draws the numbers of that offset; `random.replaying(total)`:
+      advance by what one replay draws and return the offset that it starts from.
+      `random.taken`: what was taken since the capture began.
+    - `pinned.holds(tensor)`, `pinned.add(tensor) -> tensor`: of plain host tensors, by storage.
+    - `libraries.use(func)`: an operation runs; refuses when it first uses its library in a capture.
+    - `traps.refusal_of(func, args, kwargs, simulator) -> Refusal | None`: asked for each operation
+      on the device while `capture` is not None, before it runs; must be cheap for most.
+    - `surroundings.patched(simulator)`: a context in which `torch.cuda` and its like answer for the
+      simulated device; a thread started in it runs inside `simulator.dispatching()`.
+    """
+
+    def __init__(self) -> None:
+        self.mode = Mode.EAGER
+        self.capture: Capture | None = None
+        self.streams = Streams(self)
+        self.random = DeviceRandom(self)
+        self.pinned = PinnedMemory()
+        self.libraries = Libraries(self)
+        self.hazards: Hazards | None = None
+        self.unsupported: list[str] = []
+        self.notes: list[str] = []
+
+    @property
+    def is_capturing(self) -> bool:
+        """Return whether work is recorded instead of run, not only looked at as if."""
+        return self.mode is Mode.CAPTURING
+
+    def is_capturing_here(self) -> bool:
+        """Return whether the current stream is part of a capture, also as if capturing."""
+        return self.capture is not None and self.streams.current.capture is self.capture
+
+    def is_in_capturing_thread(self) -> bool:
+        """Return whether this thread is the one that captures."""
+        return self.capture is not None and self.capture.thread == threading.get_ident()
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Do what CUDA does with a forbidden operation: nothing when eager.
+
+        Raises SimulatedCaptureError when capturing; lists a hazard and goes on as if capturing.
+        """
+        if self.capture is None:
+            return
+        places = users_frames()
+        if self.hazards is not None:
+            self.hazards.add(refusal, places)
+        elif refusal.effect is Effect.REFUSES:
+            error = SimulatedCaptureError(refusal, places)
+            if refusal.sticky:
+                self.capture.invalidate(error)
+            raise error
+
+    def cannot_tell(self, what: str) -> CannotTellError:
+        """Return the error to raise for `what` cannot be run faithfully, and remember it."""
+        if what not in self.unsupported:
+            self.unsupported.append(what)
+        return CannotTellError(f"{what} cannot be simulated")
+
+    def note(self, text: str) -> None:
+        """Remember what the user must know about this run, once."""
+        if text not in self.notes:
+            self.notes.append(text)
