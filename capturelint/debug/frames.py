@@ -47,7 +47,7 @@ def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Pla
 
     Their `source` is left empty: reading files on each call would cost too much.
     """
-    frame = sys._getframe(1) if start is None else start  # noqa: SLF001 - the only way to walk the stack
+    frame: FrameType | None = start or sys._getframe(1)  # noqa: SLF001 - no other way to walk it
     places: list[Place] = []
     while frame is not None and len(places) < limit:
         if is_users(frame.f_code):
@@ -70,5 +70,5 @@ def _traceback(traceback: TracebackType | None) -> Iterator[Place]:
 
 
 def _place(code: CodeType, line: int) -> Place:
-    name = code.co_qualname if sys.version_info >= (3, 11) else code.co_name
+    name: str = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified name here
     return Place(code.co_filename, line, name)
