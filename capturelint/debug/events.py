@@ -55,9 +55,9 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The case is loaded. `sources`: what its outcomes rest on, size and time by path."""
+    """The case is loaded. `files`: what its outcomes rest on, size and time of change by path."""
 
-    sources: Mapping[str, str]
+    files: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
