@@ -29,6 +29,11 @@ def excerpt(source: str, start: int, end: int | None) -> tuple[str, str]:
     return text, " " * (offset + _width(before)) + "^" * max(_width(marked), 1)
 
 
+def printable(text: str) -> str:
+    """Return `text` on one line, without what could move the cursor or change colours."""
+    return "".join(_cells(" ".join(text.split())))
+
+
 def _cells(text: str) -> list[str]:
     """Return what is shown for each character."""
     cells: list[str] = []

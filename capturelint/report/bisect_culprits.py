@@ -1,0 +1,145 @@
+"""What is to blame, one block for each line of code, with all that is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from capturelint.finding import Effect
+from capturelint.lint.linked import shown_path
+from capturelint.report.bisect_paths import shortened
+from capturelint.report.bisect_words import (
+    certainty,
+    first_line,
+    is_simulated,
+    named,
+    next_step,
+    number,
+)
+from capturelint.report.excerpt import excerpt, printable
+from capturelint.report.outline import Line, Piece, Tone, line
+from capturelint.verdict import Culprit, Evidence, Frozen, Place, Report, Verdict
+
+
+def at(place: Place | None) -> str:
+    """Return a place as printed: file, relative to the working directory, and line."""
+    if place is None or not place.path:
+        return "no line is known"
+    path = printable(shown_path(place.path))
+    return f"{path}:{place.line}" if place.line else path
+
+
+def blamed_lines(report: Report) -> dict[str, tuple[str, ...]]:
+    """Return by module path the places to blame, as printed, in order, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for culprit in report.culprits:
+        if culprit.place is not None:
+            found.setdefault(culprit.module, {})[at(culprit.place)] = None
+    return {module: tuple(places) for module, places in found.items()}
+
+
+def culprit_blocks(report: Report, advice: Mapping[str, str]) -> list[Line]:
+    """Return a block for each line to blame, numbered. `advice`: what to do, by rule code.
+
+    A line that several modules run, such as all layers of one class, is told once.
+    """
+    verdicts = {module.path: module.verdict for module in report.modules}
+    groups: dict[object, list[Culprit]] = {}
+    for culprit in report.culprits:
+        groups.setdefault(_key(culprit), []).append(culprit)
+    return [
+        _block(
+            number,
+            group,
+            verdict=verdicts.get(group[0].module, report.verdict),
+            said="CUDA would say" if is_simulated(report) else "CUDA said",
+            advice=advice.get(group[0].code),
+        )
+        for number, group in enumerate(groups.values(), start=1)
+    ]
+
+
+def _key(culprit: Culprit) -> object:
+    place = culprit.place and (culprit.place.path, culprit.place.line)
+    return place, culprit.cls, culprit.operation, culprit.effect, culprit.certainty, culprit.code
+
+
+def _block(
+    number: int, group: Sequence[Culprit], *, verdict: Verdict, said: str, advice: str | None
+) -> Line:
+    culprit, *others = group
+    place = culprit.place
+    below: list[Line] = []
+    if place is not None and place.source.strip():
+        below.append(line(Piece(_source(place), Tone.STRONG)))
+    below.append(_field("module", named(culprit.module, culprit.cls)))
+    if others:
+        below.append(_field("also", shortened(other.module for other in others)))
+    if culprit.operation:
+        below.append(_field("operation", printable(culprit.operation)))
+    below += _message(culprit, said)
+    below.append(_field("how sure", certainty(culprit)))
+    below += _evidence(culprit)
+    if advice is not None:
+        below.append(_field("rule", f"`capturelint rule {culprit.code}`"))
+    below.append(_field("next", next_step(verdict, culprit.message, advice or "")))
+    words = verdict.value if verdict.is_failure else culprit.effect.value
+    return line(
+        f"{number}. ", Piece(at(place), Tone.STRONG), ": ", Piece(words, Tone.BAD), below=below
+    )
+
+
+def _message(culprit: Culprit, said: str) -> Iterator[Line]:
+    message = first_line(culprit.message)
+    if message:
+        yield _field(said if culprit.effect is Effect.REFUSES else "effect", message)
+
+
+def _evidence(culprit: Culprit) -> Iterator[Line]:
+    evidence = culprit.evidence
+    if evidence.replay is not None:
+        yield _field("differs", _difference(evidence))
+    for frozen in evidence.frozen:
+        yield from _frozen(frozen, culprit.place)
+    for change in evidence.changes:
+        yield _field("changes", printable(change))
+    if evidence.together:
+        yield _field("together", ", ".join(named(path, "") for path in evidence.together))
+    raised = first_line(evidence.exception)
+    # What was raised is told once: mostly the message is its text.
+    if raised and first_line(culprit.message) not in raised:
+        yield _field("raised", raised)
+
+
+def _difference(evidence: Evidence) -> str:
+    output = f", in output {printable(evidence.output)}" if evidence.output else ""
+    words = f"replay {evidence.replay} is the first that differs{output}"
+    if evidence.difference is None:
+        return words
+    dtype = f" in {printable(evidence.dtype)}" if evidence.dtype else ""
+    allowed = (
+        "" if evidence.tolerance is None else f", where {number(evidence.tolerance)} is allowed"
+    )
+    return f"{words}: by {number(evidence.difference)}{dtype}{allowed}"
+
+
+def _frozen(frozen: Frozen, blamed: Place | None) -> Iterator[Line]:
+    name = f"{printable(frozen.name)} " if frozen.name else ""
+    values = f"{name}{printable(frozen.before)} -> {printable(frozen.after)}"
+    yield _field("baked in", f"{values} from one call to the next; a replay keeps the first")
+    if at(frozen.place) != at(blamed):
+        yield _field("used at", _place_and_source(frozen.place))
+    if frozen.cause is not None and at(frozen.cause) != at(blamed):
+        yield _field("set at", _place_and_source(frozen.cause))
+
+
+def _place_and_source(place: Place) -> str:
+    source = _source(place)
+    return f"{at(place)}  {source}" if source else at(place)
+
+
+def _source(place: Place) -> str:
+    return excerpt(place.source.strip(), 0, None)[0]
+
+
+def _field(label: str, value: str) -> Line:
+    return line(Piece(f"{label}: ", Tone.DIM), value)

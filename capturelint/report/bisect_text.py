@@ -1,0 +1,131 @@
+"""What bisect found, for people: verdict, tree of modules, what is to blame, one summary line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from capturelint.report.bisect_culprits import at, blamed_lines, culprit_blocks
+from capturelint.report.bisect_paths import shortened
+from capturelint.report.bisect_tree import module_tree
+from capturelint.report.bisect_words import heading, is_simulated, meaning, named
+from capturelint.report.excerpt import excerpt, printable
+from capturelint.report.outline import Line, Piece, Tone, drawn, line, plain
+from capturelint.report.text import counted
+from capturelint.verdict import Hazard, ModuleVerdict, Report, Verdict
+
+_SIMULATED = (
+    "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
+    " (CUDA, C++ or Triton)."
+)
+_NEXT = "Mend what the reason names, or leave the module out (`--skip`) and capture it on a GPU by hand."
+
+
+def render(
+    report: Report,
+    *,
+    advice: Mapping[str, str] | None = None,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """Return the report. `advice`: by code of each loaded rule, one sentence on what to do.
+
+    `width`: columns of the terminal; None for a pipe: no colours, and no line is broken.
+    """
+    lines = _lines(report, advice or {})
+    return plain(lines) if width is None else drawn(lines, width=width, color=color)
+
+
+def summary(report: Report) -> str:
+    """Return counts, times and the environment in one line."""
+    places = {at(culprit.place) for culprit in report.culprits}
+    to_blame = len({culprit.module for culprit in report.culprits})
+    within = f" in {counted(to_blame, 'module')}" if to_blame else ""
+    parts = [
+        f"{counted(len(places), 'line')} to blame{within}",
+        f"{counted(len(report.modules), 'module')} judged",
+    ]
+    undecided = sum(one.verdict is Verdict.UNDECIDED for one in report.modules)
+    if undecided:
+        parts.append(f"{undecided} undecided")
+    timings = report.timings
+    parts += [
+        counted(round(timings[key]), key.removesuffix("s"))
+        for key in ("attempts", "forwards")
+        if key in timings
+    ]
+    if "total" in timings:
+        parts.append(f"{timings['total']:.1f} s")
+    environment = report.environment
+    parts.append("simulated" if is_simulated(report) else report.backend)
+    if "torch" in environment:
+        parts.append(f"torch {printable(environment['torch'])}")
+    if "device" in environment:
+        parts.append(printable(environment["device"]))
+    return ", ".join(parts)
+
+
+def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
+    tone = Tone.BAD if report.verdict.is_failure else Tone.STRONG
+    blocks = [
+        [line(Piece(heading(report), tone), f": {printable(report.case)}: {meaning(report)}")],
+        module_tree(report, blamed_lines(report)),
+        *([block] for block in culprit_blocks(report, advice)),
+        list(_undecided(report)),
+        _hazards(report),
+        list(_notes(report)),
+        [line(Piece(summary(report), Tone.STRONG))],
+    ]
+    lines: list[Line] = []
+    for block in blocks:
+        if block and lines:
+            lines.append(line())
+        lines += block
+    return lines
+
+
+def _undecided(report: Report) -> Iterator[Line]:
+    """Return why modules could not be judged, each reason once, and what to do."""
+    reasons: dict[tuple[str, str], list[ModuleVerdict]] = {}
+    for module in report.modules:
+        if module.verdict is Verdict.UNDECIDED:
+            reasons.setdefault((module.why, module.cls), []).append(module)
+    for (why, cls), modules in reasons.items():
+        paths = shortened(module.path for module in modules)
+        reason = printable(why) or "no reason is known"
+        yield line(
+            Piece("undecided", Tone.LOUD),
+            f": {named(paths, cls)}",
+            below=[
+                line(Piece("why: ", Tone.DIM), reason),
+                line(Piece("next: ", Tone.DIM), _NEXT),
+            ],
+        )
+
+
+def _hazards(report: Report) -> list[Line]:
+    """Return the hazards of the pass as if capturing that no culprit names."""
+    blamed = {at(culprit.place) for culprit in report.culprits}
+    others = [hazard for hazard in report.hazards if at(hazard.place) not in blamed]
+    if not others:
+        return []
+    title = "also seen in an eager run made as if capturing:"
+    return [line(title, below=[_hazard(hazard) for hazard in others])]
+
+
+def _hazard(hazard: Hazard) -> Line:
+    rule = f" (`capturelint rule {hazard.code}`)" if hazard.code else ""
+    source = excerpt(hazard.place.source.strip(), 0, None)[0]
+    return line(
+        Piece(at(hazard.place), Tone.STRONG),
+        ": ",
+        Piece(hazard.effect.value, Tone.BAD),
+        f" in {named(hazard.module, '')}: {printable(hazard.operation)}{rule}",
+        below=[line(source)] if source else (),
+    )
+
+
+def _notes(report: Report) -> Iterator[Line]:
+    for note in report.notes:
+        yield line(Piece("note: ", Tone.DIM), printable(note))
+    if is_simulated(report):
+        yield line(Piece(_SIMULATED, Tone.LOUD))

@@ -1,0 +1,109 @@
+"""What verdicts and degrees of certainty mean, in the words of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from capturelint.finding import Effect
+from capturelint.report.excerpt import printable
+from capturelint.verdict import Certainty, Culprit, Report, Verdict
+
+ROOT = "<root>"
+
+_MEANINGS: Mapping[Verdict, str] = {
+    Verdict.REFUSES: "capturing it raises an error",
+    Verdict.STALE: "it captures, but a replay on new inputs does not compute what eager computes",
+    Verdict.FAILS_COLD: "it captures only after eager calls have warmed it up",
+    Verdict.FAILS_TOGETHER: "each part passes alone, together they fail",
+    Verdict.DIFFERS: "while it captures, the code computes something else than eagerly",
+    Verdict.UNDECIDED: "it could not be judged; the reason is below",
+    Verdict.NONDETERMINISTIC: "eager runs differ from each other, and replays differ no more",
+    Verdict.ALIASES_INPUT: "an output shares memory with an input, which the next replay changes",
+    Verdict.NOT_CALLED: "nothing of it ran",
+}
+
+_CERTAINTIES: Mapping[tuple[Certainty, Effect], str] = {
+    (Certainty.SHOWN, Effect.REFUSES): "seen: captured alone, the module raises at this line",
+    (Certainty.SHOWN, Effect.STALE): "seen: this line used another value in the next eager call",
+    (Certainty.LIKELY, Effect.REFUSES): "likely: no error is raised at this line itself",
+    (Certainty.LIKELY, Effect.STALE): "likely: it fits what differs; no error marks the line",
+}
+_OTHER_CERTAINTIES: Mapping[Certainty, str] = {
+    Certainty.SHOWN: "seen with the module captured alone",
+    Certainty.LIKELY: "likely, not seen",
+    Certainty.AT_OR_BEFORE: "at this line or before it: an earlier error was caught by the code",
+    Certainty.MODULE_ONLY: "the module is to blame; no line is known",
+}
+
+_NEXT: Mapping[Verdict, str] = {
+    Verdict.STALE: "Keep what changes between calls in a tensor on the device, and update it in place.",
+    Verdict.FAILS_COLD: "Call the module a few times on a side stream before the capture.",
+    Verdict.FAILS_TOGETHER: "Look at what these modules share: buffers, caches, streams.",
+    Verdict.DIFFERS: "Compare both branches of the code that asks whether it is being captured.",
+}
+# By what the message holds, for lines that no rule explains.
+_REMEDIES: Mapping[str, str] = {
+    "unless the CPU tensor is pinned": "Make the tensor on the device once, before the captured code.",
+    "cudaErrorStreamCaptureUnjoined": (
+        "Before the captured code ends, wait for the side stream:"
+        " `torch.cuda.current_stream().wait_stream(side)`."
+    ),
+    "cudaErrorStreamCaptureIsolation": (
+        "Before the side stream is given work, let it wait:"
+        " `side.wait_stream(torch.cuda.current_stream())`."
+    ),
+    "cudaErrorCapturedEvent": "Query and wait for events outside the captured code.",
+}
+_NEXT_IS_UNKNOWN = "Do this before the captured code runs, or do it on the device."
+
+
+def is_simulated(report: Report) -> bool:
+    """Return whether no GPU was used."""
+    return report.backend == "simulated"
+
+
+def meaning(report: Report) -> str:
+    """Return in words what the verdict on the whole case says."""
+    if report.verdict is not Verdict.EQUAL:
+        return _MEANINGS[report.verdict]
+    replays = report.timings.get("replays")
+    inputs = "fresh inputs" if replays is None else f"{replays:.0f} fresh inputs"
+    return f"no trap seen, replays equal on {inputs}"
+
+
+def heading(report: Report) -> str:
+    """Return the verdict as printed: never without the word that says how it was reached."""
+    return f"{report.verdict.value}{' (simulated)' if is_simulated(report) else ''}"
+
+
+def certainty(culprit: Culprit) -> str:
+    """Return how sure it is that a culprit is to blame."""
+    if culprit.place is None:
+        return _OTHER_CERTAINTIES[Certainty.MODULE_ONLY]
+    known = _CERTAINTIES.get((culprit.certainty, culprit.effect))
+    return known or _OTHER_CERTAINTIES[culprit.certainty]
+
+
+def next_step(verdict: Verdict, message: str, advice: str) -> str:
+    """Return one sentence on what to do. `advice`: that of the rule about the line, or ""."""
+    if verdict in _NEXT:
+        return _NEXT[verdict]
+    remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in message)
+    return advice or next(remedies, _NEXT_IS_UNKNOWN)
+
+
+def named(module: str, cls: str) -> str:
+    """Return a module's path and class, such as `layers.0.attention (Attention)`."""
+    path = printable(module) or ROOT
+    return f"{path} ({printable(cls)})" if cls else path
+
+
+def first_line(message: str) -> str:
+    """Return the first line of an error's text: what follows is general advice of CUDA."""
+    lines = [text for text in message.splitlines() if text.strip()]
+    return printable(lines[0]) if lines else ""
+
+
+def number(value: float) -> str:
+    """Return a measured difference or a tolerance, short."""
+    return f"{value:.3g}"

@@ -1,0 +1,228 @@
+"""What bisect found, for people, whole."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from capturelint.finding import Effect
+from capturelint.report import bisect_text
+from capturelint.verdict import Certainty, Culprit, Evidence, Verdict
+from tests.unit.report.reports import (
+    NOT_PERMITTED,
+    counting,
+    failing,
+    here,
+    module,
+    passing,
+    reading,
+)
+
+ADVICE = {"CL101": "Keep it on the device.", "CL401": "Choose on the device."}
+
+
+def culprit_lines(culprit: Culprit, *, backend: str = "simulated") -> list[str]:
+    """Return the lines below the head of the block about one culprit."""
+    verdict = {Effect.REFUSES: Verdict.REFUSES, Effect.STALE: Verdict.STALE}[culprit.effect]
+    report = replace(
+        passing(backend=backend),
+        modules=(module(culprit.module, verdict),),
+        culprits=(culprit,),
+        verdict=verdict,
+    )
+    return bisect_text.render(report, advice=ADVICE).split("\n\n")[2].splitlines()
+
+
+def test_a_pass_says_how_far_it_goes() -> None:
+    assert bisect_text.render(passing()) == (
+        "replays-equal (simulated): case.py:make: no trap seen, replays equal on 6 fresh inputs\n"
+        "\n"
+        "<root> (Model): replays-equal\n"
+        "\n"
+        "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
+        " (CUDA, C++ or Triton).\n"
+        "\n"
+        "0 lines to blame, 1 module judged, 1 attempt, 12 forwards, 1.2 s, simulated,"
+        " torch 2.13.0, none"
+    )
+
+
+def test_on_a_gpu_nothing_is_called_simulated() -> None:
+    shown = bisect_text.render(passing(backend="cuda"))
+
+    assert shown.startswith("replays-equal: case.py:make: no trap seen")
+    assert "simulated" not in shown
+
+
+def test_all_that_was_found_is_told_once() -> None:
+    assert (
+        bisect_text.render(failing(), advice=ADVICE)
+        == f"""\
+refuses-capture (simulated): case.py:make: capturing it raises an error
+
+<root> (Model): refuses-capture
+  layers.0 (Layer): refuses-capture
+    layers.0.attention (Attention): refuses-capture at model.py:57
+    ... 1 module replays equal
+  layers.1: same as layers.0
+  counter (Counter): stale-on-replay at model.py:9
+  moe (MoE): undecided: operator ours::moe cannot be simulated
+
+1. model.py:57: refuses-capture
+  n = x.max().item()
+  module: layers.0.attention (Attention)
+  also: layers.1.attention
+  operation: aten::_local_scalar_dense
+  CUDA would say: {NOT_PERMITTED}
+  how sure: seen: captured alone, the module raises at this line
+  rule: `capturelint rule CL101`
+  next: Keep it on the device.
+
+2. model.py:9: stale-on-replay
+  return x * self.step
+  module: counter (Counter)
+  operation: aten::mul
+  effect: the number 3 is part of the graph
+  how sure: seen: this line used another value in the next eager call
+  differs: replay 2 is the first that differs, in output [0].logits: by 0.0312 in float32, where 1e-05 is allowed
+  baked in: self.step 3 -> 4 from one call to the next; a replay keeps the first
+  set at: model.py:8  self.step += 1
+  next: Keep what changes between calls in a tensor on the device, and update it in place.
+
+undecided: moe (MoE)
+  why: operator ours::moe cannot be simulated
+  next: Mend what the reason names, or leave the module out (`--skip`) and capture it on a GPU by hand.
+
+also seen in an eager run made as if capturing:
+  model.py:70: refuses-capture in <root>: aten::is_nonzero (`capturelint rule CL401`)
+    if x.any():
+
+note: held: tokens (integers are not redrawn)
+simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels (CUDA, C++ or Triton).
+
+2 lines to blame in 3 modules, 9 modules judged, 1 undecided, 31 attempts, 12 forwards, 4.2 s, simulated, torch 2.13.0, none"""
+    )
+
+
+def test_an_unnamed_value_used_on_another_line_says_where() -> None:
+    culprit = counting("counter")
+    (frozen,) = culprit.evidence.frozen
+    elsewhere = replace(frozen, name="", place=here(20, "y = x * n"), cause=None)
+    changes = ("self.seen grew",)
+    culprit = replace(culprit, evidence=Evidence(frozen=(elsewhere,), changes=changes))
+
+    assert culprit_lines(culprit)[6:9] == [
+        "  baked in: 3 -> 4 from one call to the next; a replay keeps the first",
+        "  used at: model.py:20  y = x * n",
+        "  changes: self.seen grew",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("certainty", "effect", "words"),
+    [
+        (Certainty.LIKELY, Effect.REFUSES, "likely: no error is raised at this line itself"),
+        (Certainty.LIKELY, Effect.STALE, "likely: it fits what differs; no error marks the line"),
+        (
+            Certainty.AT_OR_BEFORE,
+            Effect.REFUSES,
+            "at this line or before it: an earlier error was caught by the code",
+        ),
+    ],
+)
+def test_how_sure_is_said_in_words(certainty: Certainty, effect: Effect, words: str) -> None:
+    culprit = replace(reading("a"), certainty=certainty, effect=effect)
+
+    assert f"  how sure: {words}" in culprit_lines(culprit)
+
+
+def test_without_a_line_the_module_is_told_and_no_source() -> None:
+    culprit = replace(
+        reading("a"), place=None, certainty=Certainty.MODULE_ONLY, code="", operation=""
+    )
+
+    assert culprit_lines(culprit) == [
+        "1. no line is known: refuses-capture",
+        "  module: a (Attention)",
+        f"  CUDA would say: {NOT_PERMITTED}",
+        "  how sure: the module is to blame; no line is known",
+        "  next: Do this before the captured code runs, or do it on the device.",
+    ]
+
+
+def test_on_a_gpu_cuda_has_said_it() -> None:
+    assert f"  CUDA said: {NOT_PERMITTED}" in culprit_lines(reading("a"), backend="cuda")
+
+
+def test_a_code_that_no_loaded_rule_has_is_not_offered() -> None:
+    assert "rule" not in "\n".join(culprit_lines(replace(reading("a"), code="CL999")))
+
+
+@pytest.mark.parametrize(
+    ("message", "step"),
+    [
+        ("x (cudaErrorStreamCaptureUnjoined)", "Before the captured code ends, wait for"),
+        ("x (cudaErrorStreamCaptureIsolation)", "Before the side stream is given work"),
+        ("x unless the CPU tensor is pinned.", "Make the tensor on the device once"),
+        ("something else", "Do this before the captured code runs"),
+    ],
+)
+def test_without_a_rule_the_message_decides_what_comes_next(message: str, step: str) -> None:
+    last = culprit_lines(replace(reading("a"), code="", message=message))[-1]
+
+    assert last.startswith(f"  next: {step}")
+
+
+def test_what_was_raised_is_told_when_it_is_not_the_message() -> None:
+    evidence = Evidence(exception="ValueError: odd\nmore")
+
+    assert "  raised: ValueError: odd" in culprit_lines(replace(reading("a"), evidence=evidence))
+    assert "  raised: " not in "\n".join(culprit_lines(reading("a")))
+
+
+def test_modules_that_only_fail_together_are_named() -> None:
+    evidence = Evidence(together=("", "a.cache"))
+
+    assert "  together: <root>, a.cache" in culprit_lines(replace(reading("a"), evidence=evidence))
+
+
+def test_no_text_of_the_user_is_taken_for_markup_or_moves_the_cursor() -> None:
+    source, cls = "x = y['[bold red]'] # \x1b[2J", "A[/dim]\r\x1b[31m"
+    culprit = replace(reading("a"), place=here(1, source), cls=cls, message="\x1b]0;t\x07 [link]")
+    report = replace(
+        failing(), culprits=(culprit,), notes=("\x1b[31m[red]",), case="[b]case\n", hazards=()
+    )
+
+    for shown in (
+        bisect_text.render(report),
+        bisect_text.render(report, width=200, color=False),
+    ):
+        assert "\x1b" not in shown
+        assert "\r" not in shown
+        assert "x = y['[bold red]'] # \ufffd[2J" in shown
+        assert "module: a (A[/dim] \ufffd[31m)" in shown
+        assert "CUDA would say: \ufffd]0;t\ufffd [link]" in shown
+        assert "note: \ufffd[31m[red]" in shown
+        assert "(simulated): [b]case: " in shown
+
+
+def test_a_terminal_shows_the_same_words_within_its_width() -> None:
+    shown = bisect_text.render(failing(), advice=ADVICE, width=60, color=True)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+    assert "\x1b[1;31mrefuses-capture\x1b[0m" in shown
+    assert max(len(text) for text in bare.splitlines()) <= 60
+    assert "├── layers.0 (Layer): refuses-capture\n" in bare
+    plain = bisect_text.render(failing(), advice=ADVICE)
+    assert re.sub(r"[\s├└│─]", "", bare) == re.sub(r"\s", "", plain)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_has_a_sentence(verdict: Verdict) -> None:
+    report = replace(passing(), verdict=verdict, timings={})
+
+    head, _, rest = bisect_text.render(report).partition("\n")[0].partition(": case.py:make: ")
+    assert head == f"{verdict.value} (simulated)"
+    assert len(rest) > 10
