@@ -3,28 +3,96 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from capturelint.debug.simulated.refusal import (
+    INVALIDATED,
+    UNJOINED,
+    Refusal,
+    SimulatedCaptureError,
+)
+from capturelint.debug.simulated.tape import Tape
+
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.refusal import SimulatedCaptureError
+    from capturelint.debug.simulated.simulator import Simulator
     from capturelint.debug.simulated.streams import SimulatedStream
+    from capturelint.verdict import Place
 
 
 class Capture:
     """The state of one capture, real or as if.
 
     `stream`: where it began. `thread`: that began it. `streams`: all that joined it, kept alive
-    until it ends, since work on a forgotten stream is still unjoined. `invalid`: the first error
-    after which CUDA lets no capture end well, or None.
+    until it ends, since work on a forgotten stream is still unjoined. `drawn`: how far its random
+    numbers have moved on. `invalid`: the first error after which CUDA lets no capture end well.
+    `tape`: where the work is recorded; None as if capturing.
     """
 
-    def __init__(self, stream: SimulatedStream) -> None:
+    def __init__(self, stream: SimulatedStream, tape: Tape | None) -> None:
         self.stream = stream
         self.thread = threading.get_ident()
         self.streams: list[SimulatedStream] = []
+        self.drawn = 0
         self.invalid: SimulatedCaptureError | None = None
+        self.tape = tape
 
     def invalidate(self, error: SimulatedCaptureError) -> None:
         """Remember the first error that makes the capture end badly."""
         if self.invalid is None:
             self.invalid = error
+
+
+@contextmanager
+def capturing(simulator: Simulator) -> Iterator[Tape]:
+    """Record what runs inside on a stream of its own, into the tape.
+
+    Raises SimulatedCaptureError at the end if the capture became invalid, whatever was swallowed,
+    or if work on another stream was left unjoined.
+    """
+    tape = Tape(simulator.pinned)
+    with _begun(simulator, tape) as capture:
+        yield tape
+        unjoined = _unjoined(simulator, capture)
+    if capture.invalid is not None:
+        swallowed = capture.invalid
+        error = SimulatedCaptureError(Refusal(INVALIDATED, "end", "capture end"), swallowed.places)
+        error.__context__ = swallowed
+        raise error
+    if unjoined is not None:
+        raise SimulatedCaptureError(*unjoined)
+
+
+@contextmanager
+def looking(simulator: Simulator) -> Iterator[None]:
+    """Run what is inside eagerly as if it were captured: refusals become hazards."""
+    with _begun(simulator, None) as capture:
+        yield
+        unjoined = _unjoined(simulator, capture)
+        if unjoined is not None and simulator.hazards is not None:
+            simulator.hazards.add(*unjoined)
+
+
+@contextmanager
+def _begun(simulator: Simulator, tape: Tape | None) -> Iterator[Capture]:
+    streams = simulator.streams
+    capture = Capture(streams.new(), tape)
+    simulator.capture = capture
+    streams.begin(capture)
+    try:
+        with streams.using(capture.stream):
+            yield capture
+    finally:
+        streams.end(capture)
+        simulator.capture = None
+        if tape is not None:
+            tape.end(capture.drawn)
+
+
+def _unjoined(simulator: Simulator, capture: Capture) -> tuple[Refusal, tuple[Place, ...]] | None:
+    """Return why the capture cannot end, and the last unjoined work, or None if all is joined."""
+    streams = simulator.streams.unjoined(capture)
+    if not streams:
+        return None
+    return Refusal(UNJOINED, "stream", "capture end", sticky=False), streams[0].places

@@ -1,14 +1,23 @@
 """The simulated device: its mode, the capture that is under way, and the parts that act on them."""
 
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
+from typing import Any
+
+import torch
 
 from capturelint.debug.backend import CannotTellError
 from capturelint.debug.frames import users_frames
 from capturelint.debug.simulated.capture import Capture
+from capturelint.debug.simulated.device import registered
+from capturelint.debug.simulated.dispatch import DeviceMode, dispatch
 from capturelint.debug.simulated.hazards import Hazards
+from capturelint.debug.simulated.launches import Launches
 from capturelint.debug.simulated.libraries import Libraries
 from capturelint.debug.simulated.pinned import PinnedMemory
 from capturelint.debug.simulated.randomness import DeviceRandom
@@ -29,8 +38,10 @@ class Simulator:
     """The state that all parts of one session share. One per session; tensors know theirs.
 
     `capture`: the capture under way, also as if capturing; None when eager. `streams`, `random`,
-    `pinned`, `libraries`: the parts of the device. `unsupported`: what could not be run faithfully,
-    in words; `notes`: what the user must know, such as parts that ran otherwise.
+    `pinned`, `libraries`: the parts of the device. `hazards`: gathered as if capturing, else None.
+    `launches`: what an eager call runs, while that is recorded, else None. `unsupported`: what
+    could not be run faithfully, in words; `notes`: what the user must know, such as parts that ran
+    otherwise. `seen_by_cpp`: the device's name for C++.
 
     What the core calls on its parts:
 
@@ -38,14 +49,14 @@ class Simulator:
       `streams.using(stream)` (a context); `streams.begin(capture)` and `streams.end(capture)`:
       join `capture.stream`, and forget who joined; `streams.unjoined(capture)`: those with work
       that `capture.stream` does not wait for. `SimulatedStream.capture`: the capture that the
-      stream is part of now, or None; `SimulatedStream.worked(places)`: it was given work while part
-      of a capture (`places`: the user's frames, kept as `.places` for the unjoined).
-      A stream that joins is put into `capture.streams`, which keeps it alive to the end.
-    - `random.take()`: advance by one operation and return its offset, relative to the start of the
-      capture while `is_capturing`, else absolute; `random.drawing(offset)`: a context in which
-      torch's default host generator draws the numbers of that offset; `random.replaying(total)`:
-      advance by what one replay draws and return the offset that it starts from.
-      `random.taken`: what was taken since the capture began.
+      stream is part of now, or None; `SimulatedStream.worked()`: it was given work while part of a
+      capture (on another stream than `capture.stream` the user's frames are kept as `.places`, for
+      the unjoined). A stream that joins is put into `capture.streams`, which keeps it alive.
+    - `random.take()`: advance by one operation and return its offset, while `is_capturing` relative
+      to the start of the capture (`capture.drawn` is advanced), else absolute;
+      `random.drawing(offset)`: a context in which torch's default host generator draws the numbers
+      of that offset; `random.replaying(total)`: advance by what one replay draws and return the
+      offset that it starts from.
     - `pinned.holds(tensor)`, `pinned.add(tensor) -> tensor`: of plain host tensors, by storage.
     - `libraries.use(func)`: an operation runs; refuses when it first uses its library in a capture.
     - `traps.refusal_of(func, args, kwargs, simulator) -> Refusal | None`: asked for each operation
@@ -55,20 +66,28 @@ class Simulator:
     """
 
     def __init__(self) -> None:
-        self.mode = Mode.EAGER
         self.capture: Capture | None = None
         self.streams = Streams(self)
         self.random = DeviceRandom(self)
         self.pinned = PinnedMemory()
         self.libraries = Libraries(self)
         self.hazards: Hazards | None = None
+        self.launches: Launches | None = None
         self.unsupported: list[str] = []
         self.notes: list[str] = []
+        self.seen_by_cpp = registered()
+
+    @property
+    def mode(self) -> Mode:
+        """Return what the device does with work now."""
+        if self.capture is None:
+            return Mode.EAGER
+        return Mode.CAPTURING if self.is_capturing else Mode.AS_IF_CAPTURING
 
     @property
     def is_capturing(self) -> bool:
-        """Return whether work is recorded instead of run, not only looked at as if."""
-        return self.mode is Mode.CAPTURING
+        """Return whether work is recorded, not only looked at as if."""
+        return self.capture is not None and self.capture.tape is not None
 
     def is_capturing_here(self) -> bool:
         """Return whether the current stream is part of a capture, also as if capturing."""
@@ -104,3 +123,20 @@ class Simulator:
         """Remember what the user must know about this run, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def dispatch(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run one operation on the device."""
+        return dispatch(self, func, types, args, kwargs)
+
+    @contextmanager
+    def dispatching(self) -> Iterator[None]:
+        """Return a context in which the operations of this thread come to the simulator."""
+        before = torch._C._only_lift_cpu_tensors()
+        # So that a copy of Python numbers to the device is seen.
+        torch._C._set_only_lift_cpu_tensors(True)  # noqa: FBT003 - torch takes no keyword
+        try:
+            # The device has no threads of its own for backward.
+            with torch.autograd.set_multithreading_enabled(False), DeviceMode(self):
+                yield
+        finally:
+            torch._C._set_only_lift_cpu_tensors(before)

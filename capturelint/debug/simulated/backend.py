@@ -1,0 +1,161 @@
+"""The backend that needs no GPU: it runs on the host and refuses what a CUDA capture would refuse."""
+
+from __future__ import annotations
+
+import platform
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar, cast
+
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from capturelint.debug.backend import BackendError
+from capturelint.debug.simulated.capture import capturing, looking
+from capturelint.debug.simulated.differ import frozen_values
+from capturelint.debug.simulated.hazards import Hazards
+from capturelint.debug.simulated.launches import Launches
+from capturelint.debug.simulated.selftest import check_torch
+from capturelint.debug.simulated.simulator import Simulator
+from capturelint.debug.simulated.surroundings import patched
+from capturelint.debug.simulated.tape import Tape
+from capturelint.verdict import Frozen, Hazard
+
+_Value = TypeVar("_Value")
+
+
+class SimulatedGraph:
+    """One captured graph of a simulator."""
+
+    def __init__(self, simulator: Simulator, tape: Tape, output: object) -> None:
+        self._simulator = simulator
+        self._tape = tape
+        self.output = output
+
+    def replay(self) -> None:
+        """Run the captured work again on what its static inputs hold now."""
+        self._tape.replay(self._simulator.random)
+
+    def close(self) -> None:
+        """Give its memory back. It cannot be replayed afterwards."""
+        self._tape.close()
+        self.output = None
+
+
+class SimulatedBackend:
+    """A simulated `cuda:0`, usable for several sessions one after another."""
+
+    name = "simulated"
+
+    def __init__(self) -> None:
+        self._active: Simulator | None = None
+
+    @property
+    def simulator(self) -> Simulator:
+        """Return the simulator of the session that is open."""
+        if self._active is None:
+            raise BackendError("the simulator is used outside its session; open one first")
+        return self._active
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Return a context in which user code runs: there, `cuda` is the simulated device.
+
+        Only this thread is covered, and threads started inside. Raises BackendError if the torch
+        that is installed does not behave as the simulator needs.
+        """
+        simulator = Simulator()
+        self._active, before = simulator, self._active
+        try:
+            with patched(simulator), simulator.dispatching():
+                check_torch(simulator)
+                yield
+        finally:
+            self._active = before
+
+    def place(self, value: _Value) -> _Value:
+        """Return `value` on the device: a module, or any tree of tensors made on the host."""
+        if isinstance(value, nn.Module):
+            return value.cuda()
+        moved = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), value)
+        return cast("_Value", moved)
+
+    def seed(self, seed: int) -> None:
+        """Seed Python's, numpy's and torch's generators, on the host and on the device."""
+        random.seed(seed)
+        torch.manual_seed(seed)
+        _seed_numpy(seed)
+
+    @contextmanager
+    def warming_up(self) -> Iterator[None]:
+        """Return a context that runs work on a side stream, as before a capture."""
+        streams = self.simulator.streams
+        with streams.using(streams.new()):
+            yield
+
+    def capture(self, call: Callable[[], object]) -> SimulatedGraph:
+        """Capture `call`. Raises what it raised, or what ending the capture raised."""
+        with capturing(self.simulator) as tape:
+            output = call()
+        return SimulatedGraph(self.simulator, tape, output)
+
+    @contextmanager
+    def as_if_capturing(self, module: Callable[[], str]) -> Iterator[list[Hazard]]:
+        """Return a context that runs eagerly as if capturing and fills the list with hazards."""
+        simulator = self.simulator
+        listed: list[Hazard] = []
+        hazards = simulator.hazards = Hazards(module)
+        try:
+            with looking(simulator):
+                yield listed
+        finally:
+            simulator.hazards = None
+            listed.extend(hazards.listed())
+
+    @contextmanager
+    def _recording(self) -> Iterator[Launches]:
+        simulator = self.simulator
+        launches = simulator.launches = Launches(simulator.pinned)
+        try:
+            yield launches
+        finally:
+            simulator.launches = None
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """Return a context whose value records what an eager call launches, for `frozen`."""
+        return self._recording()
+
+    def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
+        """Return what a graph would bake in: what differs between the recordings of two calls."""
+        return frozen_values(cast("Launches", first), cast("Launches", second))
+
+    def unsupported(self) -> tuple[str, ...]:
+        """Return what could not be run faithfully since it was last asked, in words."""
+        simulator = self.simulator
+        found = tuple(simulator.unsupported)
+        simulator.unsupported.clear()
+        return found
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user must know about this run, such as parts that ran otherwise."""
+        return tuple(self.simulator.notes)
+
+    def environment(self) -> Mapping[str, str]:
+        """Return versions and devices, by name."""
+        return {
+            "backend": self.name,
+            "device": "none, simulated on the host",
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(terse=True),
+        }
+
+
+def _seed_numpy(seed: int) -> None:
+    try:
+        import numpy as np
+    except ImportError:
+        return
+    np.random.seed(seed % 2**32)

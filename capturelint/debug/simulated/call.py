@@ -1,0 +1,106 @@
+"""One call of an operator with its tensors sorted by side and unwrapped for a host kernel."""
+
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from capturelint.debug.simulated.device import HOST, is_simulated
+from capturelint.debug.simulated.schema import Schema
+from capturelint.debug.simulated.tensor import DeviceTensor
+
+
+class Call:
+    """A call on its way to the host's kernel.
+
+    `given`, `given_named`: the arguments as they came. `args`, `kwargs`: the same with plain
+    tensors in place of device tensors and the host in place of the device. `devices`, `hosts`: the
+    device tensors and the plain ones among them. `is_on_device`: the results belong on the device.
+    `is_work`: the device has something to do.
+    """
+
+    __slots__ = (
+        "args",
+        "devices",
+        "given",
+        "given_named",
+        "hosts",
+        "is_on_device",
+        "is_work",
+        "kwargs",
+        "schema",
+    )
+
+    def __init__(self, schema: Schema, given: tuple[Any, ...], given_named: dict[str, Any]) -> None:
+        self.schema = schema
+        self.given = given
+        self.given_named = given_named
+        self.devices: list[DeviceTensor] = []
+        self.hosts: list[torch.Tensor] = []
+        self.args = [self._plain(value) for value in given]
+        self.kwargs = {name: self._plain(value) for name, value in given_named.items()}
+        target = given_named.get("device")
+        self.is_on_device = bool(self.devices) if target is None else is_simulated(target)
+        self.is_work = self.is_on_device or bool(self.devices)
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if isinstance(value, DeviceTensor):
+                self.devices.append(value)
+                return value.elem
+            self.hosts.append(value)
+            return value
+        kind = type(value)
+        if kind is list or kind is tuple:
+            return kind([self._plain(item) for item in value])
+        if kind is torch.device and is_simulated(value):
+            return HOST
+        return value
+
+    def unwrap(self) -> None:
+        """Unwrap the positional arguments again, after the plain tensors were exchanged."""
+        self.args = [
+            value.elem if isinstance(value, DeviceTensor) else value for value in self.given
+        ]
+
+    def target(self) -> Any:
+        """Return what was given as `device=`, or None."""
+        return self.given_named.get("device")
+
+    def written(self) -> Iterator[torch.Tensor]:
+        """Yield the tensors that the operator writes, as they were given."""
+        for position, name in self.schema.writes:
+            if position is not None and position < len(self.given):
+                yield from _tensors(self.given[position])
+            elif name in self.given_named:
+                yield from _tensors(self.given_named[name])
+
+    def written_unsaid(self) -> Iterator[torch.Tensor]:
+        """Yield the tensors that the kernel writes although the schema does not say so."""
+        for position in self.schema.writes_unsaid:
+            if position < len(self.given):
+                yield from _tensors(self.given[position])
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+
+
+def tensors_of(result: Any) -> list[torch.Tensor]:
+    """Return the tensors of an operator's result, in order."""
+    if isinstance(result, torch.Tensor):
+        return [result]
+    return list(_tensors(result))
+
+
+def storage_of(tensor: torch.Tensor) -> int:
+    """Return what identifies the storage of a plain tensor while it lives."""
+    key: int = tensor.untyped_storage()._cdata
+    return key

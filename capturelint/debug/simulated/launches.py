@@ -1,0 +1,105 @@
+"""What one eager call runs on the device, written down so that two calls can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from capturelint.debug.frames import users_frames
+from capturelint.debug.simulated.call import Call, storage_of, tensors_of
+from capturelint.debug.simulated.pinned import PinnedMemory
+from capturelint.debug.simulated.tape import is_work, made_by
+from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.verdict import Place
+
+_PINNED_SHOWN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Which memory an argument uses: `made` in the call by its number, or `older` by its storage."""
+
+    origin: str
+    number: int
+    offset: int
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class HostValue:
+    """The content of a host tensor that the device was given."""
+
+    numbers: tuple[Any, ...]
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One operation. `arguments`: flat; numbers, memory, host values. `place`: where it was used."""
+
+    operation: str
+    arguments: tuple[Any, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    place: Place
+
+
+class Launches:
+    """The operations of one call in order.
+
+    Older storages are kept alive, so that a storage of the next call cannot take their address.
+    """
+
+    def __init__(self, pinned: PinnedMemory) -> None:
+        self.items: list[Launch] = []
+        self._pinned = pinned
+        self._made: dict[int, int] = {}
+        self._older: dict[int, torch.Tensor] = {}
+
+    def add(self, call: Call, result: Any) -> None:
+        """Write down a call that has run, unless it only made a view or room."""
+        made = made_by(call, result)
+        if is_work(call, result, made):
+            arguments = (*call.given, *call.given_named.items())
+            shapes = tuple(tuple(tensor.shape) for tensor in tensors_of(result))
+            flat = tuple(item for value in arguments for item in self._written_down(value))
+            place = next(iter(users_frames(limit=1)), Place("", 0))
+            self.items.append(Launch(call.schema.label, flat, shapes, place))
+        for _, tensor in made:
+            self._made[storage_of(tensor)] = len(self._made)
+
+    def _written_down(self, value: Any) -> list[Any]:
+        if isinstance(value, DeviceTensor):
+            return [self._memory(value.elem)]
+        if isinstance(value, torch.Tensor):
+            return [self._host_value(value)]
+        if isinstance(value, (list, tuple)):
+            return [item for part in value for item in self._written_down(part)]
+        if isinstance(value, torch.Generator):
+            return ["generator"]
+        return [value]
+
+    def _memory(self, tensor: torch.Tensor) -> Memory:
+        key = storage_of(tensor)
+        number = self._made.get(key)
+        if number is None:
+            self._older[key] = tensor
+        return Memory(
+            "older" if number is None else "made",
+            key if number is None else number,
+            int(tensor.storage_offset()),
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            tensor.dtype,
+        )
+
+    def _host_value(self, tensor: torch.Tensor) -> HostValue:
+        readable = tensor.device.type == "cpu" and (
+            tensor.numel() == 1 or self._pinned.holds(tensor)
+        )
+        numbers = tensor.detach().flatten()[:_PINNED_SHOWN].tolist() if readable else ()
+        return HostValue(tuple(numbers), tuple(tensor.shape), tensor.dtype)
