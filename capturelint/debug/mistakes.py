@@ -1,0 +1,55 @@
+"""What is wrong with a user's case, in one line: what, where, and the next step."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from capturelint.debug.frames import raised_at
+from capturelint.errors import CapturelintError
+
+_INSTALLED = ("site-packages", "dist-packages")
+_LONGEST = 200  # characters of an exception's text
+
+
+class CaseError(CapturelintError):
+    """A case, or what loads one, cannot be used as it is."""
+
+
+def raised(what: str, error: BaseException) -> CaseError:
+    """Return what to say when the user's code, named by `what`, raised `error`."""
+    text = _first_line(str(error))
+    where = place_of(error)
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return CaseError(f"{what} raised {said}{' at ' if where else ''}{where}")
+
+
+def place_of(error: BaseException) -> str:
+    """Return the user's line that `error` comes from, as `file:line`, or "" if none is known."""
+    places = raised_at(error)
+    own = (place for place in places if not any(name in place.path for name in _INSTALLED))
+    place = next(own, places[0] if places else None)
+    return f"{shown(place.path)}:{place.line}" if place else ""
+
+
+def kind_of(value: object) -> str:
+    """Return what `value` is, with its article: `an int`, `a Tensor`, `None`."""
+    if value is None:
+        return "None"
+    name = value.__name__ if isinstance(value, type) else type(value).__name__
+    article = "an" if name[0] in "aeiouAEIO" else "a"
+    return f"the class {name}" if isinstance(value, type) else f"{article} {name}"
+
+
+def shown(path: str | Path) -> str:
+    """Return a path as printed: relative to the working directory, absolute when outside it."""
+    absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they were given
+    here = f"{Path.cwd()}{os.sep}"
+    relative = absolute[len(here) :] if absolute.startswith(here) else absolute
+    return relative.replace(os.sep, "/")
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines() or [""]
+    line = lines[0].rstrip()
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

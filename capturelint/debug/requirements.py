@@ -1,0 +1,23 @@
+"""Packages that running a case needs, and what to say when one is not installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from capturelint.errors import CapturelintError
+
+
+class MissingPackageError(CapturelintError):
+    """A package that the command needs is not installed."""
+
+
+def require_torch() -> None:
+    """Raise `MissingPackageError` if torch is not installed. Does not import it."""
+    if find_spec("torch") is None:
+        raise MissingPackageError("bisect needs torch; pip install 'capturelint[dynamic]'")
+
+
+def require(package: str) -> None:
+    """Raise `MissingPackageError` if `package` is not installed. Does not import it."""
+    if find_spec(package) is None:
+        raise MissingPackageError(f"{package} is not installed; pip install {package}")
