@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 
-from capturelint.debug.events import Event, to_line
+from capturelint.debug.events import Event, from_line, to_line
 
 _NOBODY_LISTENS = 70  # exit code; nobody is there to read it
 
@@ -19,11 +19,16 @@ class Channel:
         self._owner = os.getpid()
 
     def send(self, event: Event) -> None:
-        """Send one event. Ends the process if nobody listens, or if it is not ours."""
+        """Send one event. Ends the process if nobody listens, or if it is not ours.
+
+        Raises `WireError` or TypeError if the event does not hold what it should.
+        """
         if os.getpid() != self._owner:
             # User code forked, and the copy returned into our code, where it has no business.
             os._exit(0)
-        rest = memoryview(to_line(event))
+        line = to_line(event)
+        from_line(line)  # what the parent could not read fails here, where it shows who said it
+        rest = memoryview(line)
         try:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]

@@ -57,7 +57,7 @@ class Child:
         self._lifeline = lifeline
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._tail = b""
-        self._hung_up = False
+        self._hung_up = self._is_ended = False
         # Threads, because a pipe that is full would stop the child, and one that is empty us.
         self._threads = [
             _running(lambda: self._hear(events)),
@@ -139,10 +139,13 @@ class Child:
         return None
 
     def _end(self) -> None:
+        if self._is_ended:
+            return
+        self._is_ended = True
         _kill_group(self._process)
         _within(_LAST_WORDS, lambda: self._process.poll() is not None)
-        for thread in self._threads:
-            thread.join(_LAST_WORDS)
+        # One that has left the group may hold a pipe; all that the child itself wrote is read.
+        _within(_LAST_WORDS, lambda: not any(thread.is_alive() for thread in self._threads))
         # What was asked may still be in its buffer.
         with suppress(OSError):
             self._lifeline.close()

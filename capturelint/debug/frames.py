@@ -36,7 +36,11 @@ _STANDARD = tuple(f"{sysconfig.get_path(kind)}{os.sep}" for kind in ("stdlib", "
 @cache
 def is_users(code: CodeType) -> bool:
     """Return whether a code object comes from a file that the user or a model library wrote."""
-    path = code.co_filename
+    return is_users_file(code.co_filename)
+
+
+def is_users_file(path: str) -> bool:
+    """Return whether the user or a model library wrote the file at `path`, as code names it."""
     if path.startswith(("<", *_OURS, *_LIBRARIES)):
         return False
     return not path.startswith(_STANDARD) or "site-packages" in path or "dist-packages" in path
