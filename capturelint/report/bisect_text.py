@@ -126,6 +126,8 @@ def _hazard(hazard: Hazard) -> Line:
 
 def _notes(report: Report) -> Iterator[Line]:
     for note in report.notes:
-        yield line(Piece("note: ", Tone.DIM), printable(note))
+        first, *rest = note.splitlines() or [""]
+        below = [line(printable(text)) for text in rest]
+        yield line(Piece("note: ", Tone.DIM), printable(first), below=below)
     if is_simulated(report):
         yield line(Piece(_SIMULATED, Tone.LOUD))

@@ -226,3 +226,9 @@ def test_every_verdict_has_a_sentence(verdict: Verdict) -> None:
     head, _, rest = bisect_text.render(report).partition("\n")[0].partition(": case.py:make: ")
     assert head == f"{verdict.value} (simulated)"
     assert len(rest) > 10
+
+
+def test_a_note_of_several_lines_keeps_them() -> None:
+    shown = bisect_text.render(replace(passing(backend="cuda"), notes=("printed:\n  a\n  b", "")))
+
+    assert shown.split("\n\n")[2] == "note: printed:\n  a\n  b\nnote:"
