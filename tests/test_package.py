@@ -100,3 +100,17 @@ def test_a_model_is_checked_from_another_folder(bin_folder: Path, tmp_path: Path
 
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("model.py:6:20: CL101 ")
+
+
+def test_bisect_says_what_to_install(bin_folder: Path, tmp_path: Path) -> None:
+    done = run([bin_folder / "capturelint", "bisect", "x.py:make"], cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "capturelint: bisect needs torch; pip install 'capturelint[dynamic]'\n"
+
+
+def test_bisect_explains_its_options_without_torch(bin_folder: Path, tmp_path: Path) -> None:
+    done = run([bin_folder / "capturelint", "bisect", "--help"], cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--backend auto|cuda|simulated" in done.stdout

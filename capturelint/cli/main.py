@@ -18,6 +18,7 @@ from capturelint.errors import CapturelintError, UnknownCommandError
 
 _COMMANDS = (
     ("check", "report code that breaks under CUDA graph capture"),
+    ("bisect", "run a model and name the module and line that a CUDA graph breaks on"),
     ("roots", "list captured regions and how each captured function is reached"),
     ("rule", "explain a rule, or list them all"),
 )

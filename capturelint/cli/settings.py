@@ -36,9 +36,9 @@ def settings(options: argparse.Namespace, start: Path) -> Config:
     """Return the settings for `start`. Raises a `CapturelintError` for what the user must mend."""
     explicit: Path | None = options.config
     config = load_config(start, explicit=explicit)
-    config = replace(config, exclude=(*config.exclude, *_words(options.exclude)))
+    config = replace(config, exclude=(*config.exclude, *words(options.exclude)))
     if options.preset:
-        config = replace(config, preset=_preset(_words(options.preset)))
+        config = replace(config, preset=_preset(words(options.preset)))
     try:
         for name in config.preset or ():
             load_preset(name)
@@ -61,7 +61,7 @@ def with_selection(config: Config, options: argparse.Namespace) -> Config:
     `--select` stands in for the file's `select`, `extend-select` and `ignore`; the others add.
     """
     select, extend, ignore = (
-        tuple(code.upper() for code in _words(given))
+        tuple(code.upper() for code in words(given))
         for given in (options.select, options.extend_select, options.ignore)
     )
     if select:
@@ -95,6 +95,11 @@ def check_codes(config: Config, rules: Iterable[str], *, file: Path | None = Non
                 raise UnknownCodeError(code, where, known, file=file)
 
 
+def words(given: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the values of an option that may be given often, each with several between commas."""
+    return tuple(word.strip() for text in given or () for word in text.split(",") if word.strip())
+
+
 def _preset(names: tuple[str, ...]) -> tuple[str, ...] | None:
     if names == ("auto",):
         return None
@@ -103,8 +108,3 @@ def _preset(names: tuple[str, ...]) -> tuple[str, ...] | None:
     if "none" in names:
         raise MixedPresetError
     return names
-
-
-def _words(given: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the values of an option that may be given often, each with several between commas."""
-    return tuple(word.strip() for text in given or () for word in text.split(",") if word.strip())

@@ -17,7 +17,10 @@ from capturelint.report.bisect_words import (
 )
 from capturelint.report.excerpt import excerpt, printable
 from capturelint.report.outline import Line, Piece, Tone, line
+from capturelint.report.text import counted
 from capturelint.verdict import Culprit, Evidence, Frozen, Place, Report, Verdict
+
+_MOST = 3  # baked values that are told of one line
 
 
 def at(place: Place | None) -> str:
@@ -98,8 +101,10 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
     evidence = culprit.evidence
     if evidence.replay is not None:
         yield _field("differs", _difference(evidence))
-    for frozen in evidence.frozen:
+    for frozen in evidence.frozen[:_MOST]:
         yield from _frozen(frozen, culprit.place)
+    if len(evidence.frozen) > _MOST:
+        yield _field("baked in", f"{counted(len(evidence.frozen) - _MOST, 'more value')}")
     for change in evidence.changes:
         yield _field("changes", printable(change))
     if evidence.together:
@@ -125,7 +130,7 @@ def _difference(evidence: Evidence) -> str:
 def _frozen(frozen: Frozen, blamed: Place | None) -> Iterator[Line]:
     name = f"{printable(frozen.name)} " if frozen.name else ""
     values = f"{name}{printable(frozen.before)} -> {printable(frozen.after)}"
-    yield _field("baked in", f"{values} from one call to the next; a replay keeps the first")
+    yield _field("baked in", values)
     if at(frozen.place) != at(blamed):
         yield _field("used at", _place_and_source(frozen.place))
     if frozen.cause is not None and at(frozen.cause) != at(blamed):

@@ -25,7 +25,7 @@ _MEANINGS: Mapping[Verdict, str] = {
 _CERTAINTIES: Mapping[tuple[Certainty, Effect], str] = {
     (Certainty.SHOWN, Effect.REFUSES): "seen: captured alone, the module raises at this line",
     (Certainty.SHOWN, Effect.STALE): "seen: this line used another value in the next eager call",
-    (Certainty.LIKELY, Effect.REFUSES): "likely: no error is raised at this line itself",
+    (Certainty.LIKELY, Effect.REFUSES): "likely: the capture itself did not stop at this line",
     (Certainty.LIKELY, Effect.STALE): "likely: it fits what differs; no error marks the line",
 }
 _OTHER_CERTAINTIES: Mapping[Certainty, str] = {

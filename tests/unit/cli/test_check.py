@@ -340,7 +340,7 @@ def test_help_says_what_the_scopes_are_and_what_may_be_repeated(
     assert shown.count("(repeat, or separate by commas)") == 5
 
 
-@pytest.mark.parametrize("command", ["check", "roots"])
+@pytest.mark.parametrize("command", ["bisect", "check", "roots"])
 def test_declaring_options_loads_nothing_heavy(command: str) -> None:
     program = (
         "import argparse, importlib, sys\n"

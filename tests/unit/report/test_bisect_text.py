@@ -87,7 +87,7 @@ refuses-capture (simulated): case.py:make: capturing it raises an error
   effect: the number 3 is part of the graph
   how sure: seen: this line used another value in the next eager call
   differs: replay 2 is the first that differs, in output [0].logits: by 0.0312 in float32, where 1e-05 is allowed
-  baked in: self.step 3 -> 4 from one call to the next; a replay keeps the first
+  baked in: self.step 3 -> 4
   set at: model.py:8  self.step += 1
   next: Keep what changes between calls in a tensor on the device, and update it in place.
 
@@ -114,7 +114,7 @@ def test_an_unnamed_value_used_on_another_line_says_where() -> None:
     culprit = replace(culprit, evidence=Evidence(frozen=(elsewhere,), changes=changes))
 
     assert culprit_lines(culprit)[6:9] == [
-        "  baked in: 3 -> 4 from one call to the next; a replay keeps the first",
+        "  baked in: 3 -> 4",
         "  used at: model.py:20  y = x * n",
         "  changes: self.seen grew",
     ]
@@ -123,7 +123,7 @@ def test_an_unnamed_value_used_on_another_line_says_where() -> None:
 @pytest.mark.parametrize(
     ("certainty", "effect", "words"),
     [
-        (Certainty.LIKELY, Effect.REFUSES, "likely: no error is raised at this line itself"),
+        (Certainty.LIKELY, Effect.REFUSES, "likely: the capture itself did not stop at this line"),
         (Certainty.LIKELY, Effect.STALE, "likely: it fits what differs; no error marks the line"),
         (
             Certainty.AT_OR_BEFORE,
@@ -232,3 +232,16 @@ def test_a_note_of_several_lines_keeps_them() -> None:
     shown = bisect_text.render(replace(passing(backend="cuda"), notes=("printed:\n  a\n  b", "")))
 
     assert shown.split("\n\n")[2] == "note: printed:\n  a\n  b\nnote:"
+
+
+def test_of_many_baked_values_the_first_are_told() -> None:
+    culprit = counting("counter")
+    (frozen,) = culprit.evidence.frozen
+    many = Evidence(frozen=tuple(replace(frozen, name=f"n{k}", cause=None) for k in range(7)))
+
+    assert culprit_lines(replace(culprit, evidence=many))[6:10] == [
+        "  baked in: n0 3 -> 4",
+        "  baked in: n1 3 -> 4",
+        "  baked in: n2 3 -> 4",
+        "  baked in: 4 more values",
+    ]

@@ -1,0 +1,99 @@
+"""`capturelint bisect`: run a model and name the module and line that a CUDA graph breaks on."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capturelint.cli import output
+from capturelint.cli.case_options import BadOptionError, add_case_arguments, case_settings
+from capturelint.cli.progress import progress_line
+
+if TYPE_CHECKING:
+    from capturelint.cli.explain import Explained
+    from capturelint.verdict import Report
+
+_FORMATS = ("text", "concise", "json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `bisect`."""
+    add_case_arguments(parser)
+    parser.add_argument("--first", action="store_true", help="stop at the first line to blame")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on where a run of this case was killed"
+    )
+    parser.add_argument(
+        "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite culprits")
+    parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the case, write the report and return the exit code."""
+    return output.until_interrupted(_run, options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    settings = case_settings(options)
+    if options.format not in _FORMATS:
+        allowed = f"one of {', '.join(_FORMATS)}"
+        raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
+    output.check_writable(options.output)
+    from capturelint.debug.requirements import require_torch
+
+    require_torch()
+    # What the user may have to mend in the settings is said before the run, not after it.
+    from dataclasses import fields
+
+    from capturelint.cli.explain import explained
+    from capturelint.config import load_config
+    from capturelint.debug import api
+    from capturelint.lint.registry import all_rules
+
+    rules = all_rules(load_config(Path.cwd(), explicit=None).rule_folders)
+    started = time.monotonic()
+    with progress_line() as progress:
+        report = api.bisect(
+            options.target,
+            inputs=options.inputs,
+            call=options.call,
+            resume=options.resume,
+            progress=progress,
+            **{field.name: getattr(settings, field.name) for field in fields(settings)},
+        )
+        if progress is not None:
+            progress("looking up rules")
+        result = explained(_timed(report, time.monotonic() - started), rules)
+    output.write(_rendered(result, options), options.output)
+    code = report.exit_code
+    return 0 if code == 1 and options.exit_zero else code
+
+
+def _timed(report: Report, seconds: float) -> Report:
+    """Return the report with the time that the user waited, unless it says it itself."""
+    from dataclasses import replace
+
+    return replace(report, timings={"total": seconds, **report.timings})
+
+
+def _rendered(result: Explained, options: argparse.Namespace) -> str:
+    from capturelint.report import bisect_concise, bisect_json, bisect_text
+
+    if options.format == "json":
+        return bisect_json.render(result.report)
+    if options.format == "concise":
+        return bisect_concise.render(result.report)
+    is_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    return bisect_text.render(
+        result.report,
+        advice=result.advice,
+        width=shutil.get_terminal_size().columns if is_terminal else None,
+        color=is_terminal and output.use_color(sys.stdout, no_color=options.no_color),
+    )

@@ -1,0 +1,116 @@
+"""Which rule is named for a line that a run found to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from capturelint.cli.explain import advice_of, explained
+from capturelint.finding import Effect
+from capturelint.lint.registry import builtin_rules
+from capturelint.verdict import Certainty, Culprit, Hazard, Place, Report, Verdict
+
+MODEL = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.max().item()
+        if x.any():
+            x = x + 1
+        y = x[x > 0].sum().item()
+        return torch.tensor(
+            [n, y],
+            device=x.device,
+        )
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL, encoding="utf-8")
+    return path
+
+
+def code_of(place: Place | None, *, code: str = "", effect: Effect = Effect.REFUSES) -> str:
+    culprit = Culprit("", "Model", place, "op", effect, Certainty.SHOWN, "m", code)
+    report = Report("c", "simulated", Verdict.REFUSES, culprits=(culprit,))
+    return explained(report, builtin_rules()).report.culprits[0].code
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "wanted"),
+    [
+        (6, "", "CL101"),
+        (7, "", "CL401"),
+        # The check sees the branch; the run only that a value was read.
+        (7, "CL101", "CL401"),
+        # Two rules report the line: the run decides.
+        (9, "CL101", "CL101"),
+        (9, "CL302", "CL302"),
+        (9, "CL701", "CL701"),
+        # A call of several lines, of which Python names an inner one.
+        (11, "", "CL201"),
+        (8, "", ""),
+        (8, "CL106", "CL106"),
+        (8, "CL999", ""),
+        (0, "", ""),
+    ],
+)
+def test_the_rule_that_reports_the_line_is_named(
+    model: Path, line: int, code: str, wanted: str
+) -> None:
+    assert code_of(Place(str(model), line), code=code) == wanted
+
+
+def test_of_two_rules_the_first_is_named_when_the_run_names_none(model: Path) -> None:
+    assert code_of(Place(str(model), 9)) in {"CL101", "CL302"}
+
+
+def test_a_rule_about_another_effect_does_not_explain(model: Path) -> None:
+    assert code_of(Place(str(model), 6), effect=Effect.STALE) == ""
+
+
+def test_a_file_that_cannot_be_read_leaves_the_code_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "binary.py").write_bytes(b"\0")
+
+    assert code_of(Place(str(tmp_path / "gone.py"), 3), code="CL101") == "CL101"
+    assert code_of(Place(str(tmp_path / "binary.py"), 1), code="CL101") == "CL101"
+    assert code_of(Place("", 0), code="CL101") == "CL101"
+    assert code_of(None, code="CL101") == "CL101"
+
+
+def test_a_broken_neighbour_does_not_matter(model: Path) -> None:
+    (model.parent / "__init__.py").write_text("import model\n(", encoding="utf-8")
+
+    assert code_of(Place(str(model), 6)) == "CL101"
+
+
+def test_hazards_are_explained_too_and_all_else_is_kept(model: Path) -> None:
+    hazard = Hazard(Place(str(model), 7), "", "aten::is_nonzero", Effect.REFUSES, "m")
+    report = Report("c", "simulated", Verdict.REFUSES, hazards=(hazard,), notes=("n",))
+
+    assert explained(report, builtin_rules()).report == replace(
+        report, hazards=(replace(hazard, code="CL401"),)
+    )
+
+
+def test_advice_is_the_first_sentence_of_what_to_do_instead() -> None:
+    page = (
+        "What.\n\n## What to do instead\n\nKeep it: `x.y`\nor `z`. `clamp` is better. More.\n\nX."
+    )
+
+    assert advice_of(page) == "Keep it: `x.y` or `z`."
+    assert advice_of("## What to do instead\n\nNo end") == "No end"
+    assert advice_of("Nothing to do.") == ""
+
+
+def test_every_rule_has_advice() -> None:
+    advice = explained(Report("c", "simulated", Verdict.EQUAL), builtin_rules()).advice
+
+    assert set(advice) == {entry.code for entry in builtin_rules()}
+    assert [code for code, text in advice.items() if not text.endswith(".")] == []
