@@ -23,6 +23,7 @@ class Call:
     """
 
     __slots__ = (
+        "_names_device",
         "args",
         "devices",
         "given",
@@ -40,11 +41,12 @@ class Call:
         self.given_named = given_named
         self.devices: list[DeviceTensor] = []
         self.hosts: list[torch.Tensor] = []
+        self._names_device = False
         self.args = [self._plain(value) for value in given]
         self.kwargs = {name: self._plain(value) for name, value in given_named.items()}
         target = given_named.get("device")
         self.is_on_device = bool(self.devices) if target is None else is_simulated(target)
-        self.is_work = self.is_on_device or bool(self.devices)
+        self.is_work = self.is_on_device or self._names_device or bool(self.devices)
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -57,6 +59,7 @@ class Call:
         if kind is list or kind is tuple:
             return kind([self._plain(item) for item in value])
         if kind is torch.device and is_simulated(value):
+            self._names_device = True
             return HOST
         return value
 

@@ -72,6 +72,9 @@ def dispatch(
     call = Call(schema, args, kwargs)
     if not call.is_work:
         return _on_host(simulator, func, call)
+    if schema.is_composite:
+        with DeviceMode(simulator):
+            return func.decompose(*args, **kwargs)
     if not schema.is_known:
         return custom.run_custom(simulator, func, args, kwargs)
     return _on_device(simulator, func, call)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
-
 import torch
 from torch._ops import OpOverload
 
@@ -54,8 +52,8 @@ class Schema:
     `writes`: position (or None if keyword-only) and name of each argument that it writes, those
     unsaid in `writes_unsaid`. `reshapes`: changes sizes or strides of what it writes; `resizes`: may
     do so. `draws`: takes random numbers. `allocates`: returns memory without content. `reads`:
-    returns a number made from the data of its tensors. `body`: Python code that a custom operator
-    runs on the device, or None. `is_known`: torch's own.
+    returns a number made from the data of its tensors. `is_composite`: made of other operators, which
+    it comes apart into before it is dispatched, but not in inference mode. `is_known`: torch's own.
     """
 
     name: str
@@ -71,7 +69,7 @@ class Schema:
     reads: bool
     takes_both: bool
     takes_host_scalar: bool
-    body: Any
+    is_composite: bool
     is_known: bool
 
 
@@ -100,7 +98,7 @@ def schema_of(func: OpOverload) -> Schema:
         reads=_returns_numbers(func) and short not in _READS_NO_DATA,
         takes_both=short in _TAKES_BOTH or short in _READS_NO_DATA or "nested" in short,
         takes_host_scalar=short not in _TAKES_NO_HOST_SCALAR,
-        body=_body(func),
+        is_composite=func._can_decompose(),
         is_known=func.namespace in ("aten", "prims", "prim", "profiler"),
     )
 
@@ -109,13 +107,3 @@ def _returns_numbers(func: OpOverload) -> bool:
     types = [str(result.type) for result in func._schema.returns]
     return bool(types) and all(kind in _NUMBERS for kind in types)
 
-
-def _body(func: OpOverload) -> Any:
-    """Return the Python function that a custom operator runs for CUDA, or None."""
-    from torch._library.custom_ops import OPDEFS
-
-    definition = OPDEFS.get(func._schema.name)
-    if definition is None:
-        return None
-    bodies: dict[str | None, Any] = definition._backend_fns
-    return bodies.get("cuda") or bodies.get("default") or bodies.get(None)
