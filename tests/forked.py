@@ -1,0 +1,152 @@
+"""Judge many cases quickly: each in a process of its own, forked from one that has torch imported.
+
+The tests ask with `reports`; `python -m tests.forked` is the process that forks.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from capturelint.debug.request import Request
+from capturelint.debug.wire import decode, encode
+from capturelint.errors import CapturelintError
+from capturelint.verdict import Report
+
+ROOT = Path(__file__).parents[1]
+
+# Imported once, before the forks: each would cost every case seconds.
+IMPORTED = ("torch", "torch._dynamo", "torch.nested", "capturelint.debug.engine")
+
+Answer = Report | str
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """One forked process: what it judges, where it answers, and when it must be done."""
+
+    name: str
+    answer: Path
+    until: float
+
+
+def reports(
+    requests: Mapping[str, Request],
+    *,
+    timeout: float = 60.0,
+    workers: int = 2,
+    imported: tuple[str, ...] = (),
+) -> dict[str, Answer]:
+    """Return the report on each request, by name, or in words why there is none.
+
+    `timeout`: seconds for each. `imported`: more modules to import before the forks.
+    """
+    asked = {
+        "requests": {name: encode(request) for name, request in requests.items()},
+        "timeout": timeout,
+        "workers": workers,
+        "imported": [*IMPORTED, *imported],
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.forked"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    answers: dict[str, object] = json.loads(done.stdout)
+    return {
+        name: answer if isinstance(answer, str) else decode(Report, answer)
+        for name, answer in answers.items()
+    }
+
+
+def main() -> None:
+    """Fork for each request on standard input; write all answers as JSON."""
+    asked = json.load(sys.stdin)
+    for name in asked["imported"]:
+        import_module(name)
+    import torch
+
+    torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    gc.freeze()
+    requests = [(name, decode(Request, text)) for name, text in asked["requests"].items()]
+    with tempfile.TemporaryDirectory() as folder:
+        answers = dict(_answers(requests, Path(folder), asked["timeout"], asked["workers"]))
+    sys.stdout.write(json.dumps(answers))
+
+
+def _answers(
+    requests: list[tuple[str, Request]], folder: Path, timeout: float, workers: int
+) -> Iterator[tuple[str, object]]:
+    waiting = list(reversed(requests))
+    running: dict[int, _Running] = {}
+    while waiting or running:
+        while waiting and len(running) < workers:
+            name, request = waiting.pop()
+            answer = folder / str(len(waiting))
+            process = os.fork()
+            if process == 0:
+                _answer(request, answer)
+            running[process] = _Running(name, answer, time.monotonic() + timeout)
+        for process, one in list(running.items()):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                del running[process]
+                yield one.name, _read(one.answer, os.waitstatus_to_exitcode(status))
+            elif time.monotonic() > one.until:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+                del running[process]
+                yield one.name, f"took longer than {timeout:g} s"
+        time.sleep(0.005)
+
+
+def _answer(request: Request, answer: Path) -> NoReturn:
+    """Judge in this process, write the answer and end."""
+    output = os.open(answer.with_suffix(".out"), os.O_WRONLY | os.O_CREAT)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    try:
+        content = encode(_judged(request))
+    except CapturelintError as error:
+        content = f"error: {error}"
+    except BaseException:  # noqa: BLE001 - this process ends here, and its parent tells
+        content = traceback.format_exc()
+    answer.write_text(json.dumps(content))
+    os._exit(0)
+
+
+def _judged(request: Request) -> Report:
+    from capturelint.debug.loading import load
+    from capturelint.debug.worker import Tools, judged
+
+    settings = request.settings
+    case = load(request.target, inputs=request.inputs, call=request.call, settings=settings)
+    return judged(case, settings, {}, lambda event: None, tools=Tools())
+
+
+def _read(answer: Path, code: int) -> object:
+    if code == 0 and answer.exists():
+        return json.loads(answer.read_text())
+    said = answer.with_suffix(".out").read_text(errors="replace")[-2000:]
+    return f"ended with {code}: {said}"
+
+
+if __name__ == "__main__":
+    main()
