@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from capturelint.debug.child import Child, TookTooLongError
@@ -88,7 +88,7 @@ def supervise(
         with start(run.known) as child:
             end = run.follow(child)
         if isinstance(end, Finished):
-            return end.report
+            return replace(end.report, case=case)
         if isinstance(end, Failed):
             raise (CaseFailedError if end.fault is Fault.USERS else ChildBugError)(end.message)
         if not run.can_go_on(end):

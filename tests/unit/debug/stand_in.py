@@ -41,7 +41,7 @@ class StandInBackend:
 
 
 def load(request: Request) -> Callable[[], Any]:
-    return lambda: made(Path(request.target))
+    return lambda: made(Path(request.target.removesuffix(":make")))
 
 
 def made(path: Path) -> dict[str, Callable[[], object]]:

@@ -47,7 +47,7 @@ class Run:
         )
 
     def start(self, known: Mapping[str, Outcome]) -> Child:
-        return spawned(Request(str(self.path), known=known), COMMAND)
+        return spawned(Request(f"{self.path}:make", known=known), COMMAND)
 
     @property
     def children(self) -> list[int]:

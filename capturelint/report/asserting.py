@@ -1,0 +1,37 @@
+"""Assert in a test that a model can be captured; the failure shows the report of bisect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from capturelint.debug.api import bisect
+from capturelint.report import bisect_text
+from capturelint.verdict import Report
+
+if TYPE_CHECKING:
+    from capturelint.debug.case import Case, Runnable
+
+
+class CaptureError(AssertionError):
+    """A model was not shown to survive capture and replay. `report`: what was found."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(bisect_text.render(report))
+        self.report = report
+
+
+def assert_capturable(
+    case: str | Case | Runnable | tuple[Any, ...],
+    *,
+    inputs: object = None,
+    call: str | None = None,
+    **settings: Any,
+) -> None:
+    """Raise `CaptureError` unless replays of a capture compute what eager calls compute.
+
+    The arguments are those of `capturelint.bisect`. What could not be decided raises too: it was
+    not shown. Raises a `CapturelintError` if the case or a setting cannot be used.
+    """
+    report = bisect(case, inputs=inputs, call=call, **settings)
+    if report.exit_code != 0:
+        raise CaptureError(report)
