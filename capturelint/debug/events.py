@@ -115,26 +115,24 @@ def from_line(line: bytes) -> Event:
 
 def doing(step: str) -> str:
     """Return in words what is done in `step`: `judging layers.3`."""
-    verb, _, rest = step.partition(" ")
-    if verb == "after":
-        return f"after {doing(rest)}"
     if step == "":
         return "starting"
-    if step in _WHOLE:
-        return _WHOLE[step]
-    form = _FORMS.get(verb)
-    # The root has no path of its own.
-    return f"at step {step!r}" if form is None else form.format(rest.strip() or "the root")
+    if step.startswith("after "):
+        return f"after {doing(step.removeprefix('after '))}"
+    for verb, form in _FORMS.items():
+        if step == verb or step.startswith(f"{verb} "):
+            # What follows the path names modules that are replaced meanwhile.
+            path = step[len(verb) + 1 :].partition(" ")[0]
+            return form.format(path or "the root")  # which has no path of its own
+    return f"at step {step!r}"
 
 
-_WHOLE: Mapping[str, str] = {
+_FORMS: Mapping[str, str] = {
     "load": "loading the case",
     "warm up": "warming up",
-    "dry pass": "running as if capturing",
-}
-_FORMS: Mapping[str, str] = {
+    "dry pass": "running {} as if capturing",
+    "cold": "judging {} without warm-up",
     "judge": "judging {}",
+    "record": "recording what {} calls",
     "own": "judging the own lines of {}",
-    "record": "recording what {} receives",
-    "together": "judging {} together",
 }
