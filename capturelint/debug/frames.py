@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,7 +57,7 @@ def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Pla
     places: list[Place] = []
     while frame is not None and len(places) < limit:
         if is_users(frame.f_code):
-            places.append(_place(frame.f_code, frame.f_lineno))
+            places.append(place_at(frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return tuple(places)
 
@@ -65,14 +67,22 @@ def raised_at(error: BaseException) -> tuple[Place, ...]:
     return tuple(reversed(tuple(_traceback(error.__traceback__))))
 
 
+def sourced(place: Place) -> Place:
+    """Return `place` with the text of its line, where the file can be read."""
+    if place.source:
+        return place
+    return replace(place, source=linecache.getline(place.path, place.line).strip())
+
+
+def place_at(code: CodeType, line: int) -> Place:
+    """Return the place of a line in a code object. Its `source` is left empty."""
+    name: str = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified name here
+    return Place(code.co_filename, line, name)
+
+
 def _traceback(traceback: TracebackType | None) -> Iterator[Place]:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if is_users(code):
-            yield _place(code, traceback.tb_lineno)
+            yield place_at(code, traceback.tb_lineno)
         traceback = traceback.tb_next
-
-
-def _place(code: CodeType, line: int) -> Place:
-    name: str = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified name here
-    return Place(code.co_filename, line, name)

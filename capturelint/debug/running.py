@@ -1,61 +1,73 @@
-"""Which module is running: a stack of paths kept by hooks on every module."""
+"""Which module is running: a stack of paths, kept by standing between callers and modules."""
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from torch import nn
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from capturelint.debug.calls import Run, every_call_through
 
 
 class Running:
-    """The modules that are running now. `raised_in`: the innermost one that an exception left."""
+    """The modules that are running now.
+
+    `calls`: how often each was called, by path. `raised_in`: the innermost module that the last
+    exception left, or None if it was handled and another module called since.
+    """
 
     def __init__(self, paths: Mapping[int, str], root: str) -> None:
         self._paths = paths
         self._stack = [root]
+        self.calls: Counter[str] = Counter()
         self.raised_in: str | None = None
 
     def current(self) -> str:
         """Return the path of the innermost running module that has one."""
         return self._stack[-1]
 
-    def _enter(self, module: nn.Module, _arguments: object) -> None:
-        self.raised_in = None  # an exception before it was handled
-        self._stack.append(self._paths.get(id(module), self._stack[-1]))
-
-    def _leave(self, _module: nn.Module, _arguments: object, _result: object) -> None:
-        path = self._stack.pop()
-        if self.raised_in is None and sys.exc_info()[0] is not None:
-            self.raised_in = path
+    def call(
+        self, module: nn.Module, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> object:
+        """Run one call of a module."""
+        path = self._paths.get(id(module), self.current())
+        self.raised_in = None
+        self.calls[path] += 1
+        self._stack.append(path)
+        try:
+            return run(*args, **kwargs)
+        except BaseException:
+            self.raised_in = self.raised_in or path
+            raise
+        finally:
+            self._stack.pop()
 
 
 @contextmanager
-def running(paths: Mapping[int, str], root: str) -> Iterator[Running]:
-    """Give what knows the running module. `paths`: by `id` of the module; others are their caller.
+def running(roots: Mapping[str, object], root: str) -> Iterator[Running]:
+    """Give what knows the running module. `roots`: the callables by name; `root`: which one runs.
 
-    Modules compiled before have no hooks that fire; what they do counts as their caller's.
+    A module that has no path counts as its caller, and so does what compiled code runs.
     """
-    now = Running(paths, root)
-    hooks: list[Any] = [
-        register_module_forward_pre_hook(now._enter),  # noqa: SLF001 - torch calls them, nobody else
-        register_module_forward_hook(now._leave, always_call=True),  # noqa: SLF001
-    ]
-    try:
+    now = Running({id(module): path for path, module in modules_of(roots).items()}, root)
+    with every_call_through(now.call, modules_of(roots).values()):
         yield now
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
-def paths_of(roots: Mapping[str, object]) -> dict[int, str]:
-    """Return the path of every module under `roots`, by its `id`; a shared one has its first."""
-    paths: dict[int, str] = {}
+def modules_of(roots: Mapping[str, object]) -> dict[str, nn.Module]:
+    """Return every module under `roots` by path; a shared one has only its first."""
+    modules: dict[str, nn.Module] = {}
     for name, root in roots.items():
-        if isinstance(root, nn.Module):
-            for below, module in root.named_modules():
-                paths.setdefault(id(module), f"{name}.{below}".strip("."))
-    return paths
+        owner = getattr(root, "__self__", root)  # of a method, its module
+        if isinstance(owner, nn.Module):
+            for below, module in owner.named_modules():
+                modules[joined(name, below)] = module
+    return modules
+
+
+def joined(path: str, below: str) -> str:
+    """Return the path of what is `below` in `path`."""
+    return f"{path}.{below}".strip(".")

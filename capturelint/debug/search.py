@@ -43,11 +43,15 @@ class Judge(Protocol):
     def without(self, path: str, replaced: frozenset[str]) -> Verdict:
         """Return what it shows with the modules `replaced` replaced by what they returned."""
 
+    def is_left_out(self, path: str) -> bool:
+        """Return whether the user leaves it out of the capture: it is never to blame."""
+
 
 def search(judge: Judge, root: str, *, first_only: bool = False) -> tuple[Found, ...]:
     """Return all that is to blame under `root`, in order of first call; () where the root passes.
 
-    A module that could not be judged is descended into as well. `first_only`: stop at the first.
+    A module that could not be judged is descended into as well. Those left out are replaced in
+    what calls them. `first_only`: stop at the first.
     """
     found: list[Found] = []
 
@@ -59,12 +63,13 @@ def search(judge: Judge, root: str, *, first_only: bool = False) -> tuple[Found,
         if not _is_open(verdict) or is_enough():
             return
         called = judge.called(path)
-        failing = [child for child in called if _is_open(judge.whole(child))]
-        for child in failing:
+        left_out = [child for child in called if judge.is_left_out(child)]
+        open_ = [c for c in called if c not in left_out and _is_open(judge.whole(c))]
+        for child in open_:
             descend(child)
         if is_enough():
             return
-        blame = _own_blame(judge, path, verdict, called, failing)
+        blame = _own_blame(judge, path, verdict, called, [*left_out, *open_])
         if blame is not None:
             found.append(blame)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from capturelint.debug.running import paths_of, running
+from capturelint.debug.running import modules_of, running
 
 
 class Raises(nn.Module):
@@ -33,27 +33,30 @@ class Parent(nn.Module):
 
 def test_paths_are_those_of_first_names() -> None:
     model = Parent(swallows=True)
-    paths = paths_of({"": model, "other": nn.ReLU(), "function": len})
+    modules = modules_of({"": model, "other": nn.ReLU(), "function": len})
 
-    assert paths[id(model)] == ""
-    assert paths[id(model.linear)] == "linear"
-    assert sorted(paths.values()) == ["", "inner", "inner.0", "inner.1", "linear", "other"]
+    assert modules["linear"] is model.linear
+    assert sorted(modules) == ["", "inner", "inner.0", "inner.1", "linear", "other"]
+
+
+def test_the_modules_of_a_method_are_those_of_its_object() -> None:
+    assert list(modules_of({"step": nn.Sequential(nn.ReLU()).forward})) == ["step", "step.0"]
 
 
 def test_the_innermost_module_is_current_while_it_runs() -> None:
     model = Parent(swallows=True)
     seen = []
-    with running(paths_of({"": model}), "") as now:
+    with running({"": model}, "") as now:
         model.linear.register_forward_pre_hook(lambda *_: seen.append(now.current()))
         model(torch.ones(1, 2))
 
         assert seen == ["linear"]
-        assert now.current() == ""
+        assert now.calls == {"": 1, "inner": 1, "inner.0": 1, "inner.1": 1, "linear": 1}
 
 
 def test_the_module_that_an_exception_left_first_is_known() -> None:
     model = Parent(swallows=False)
-    with running(paths_of({"": model}), "") as now, pytest.raises(ValueError, match="1, 2"):
+    with running({"": model}, "") as now, pytest.raises(ValueError, match="1, 2"):
         model(torch.ones(1, 2))
 
     assert (now.raised_in, now.current()) == ("inner.1", "")
@@ -61,7 +64,7 @@ def test_the_module_that_an_exception_left_first_is_known() -> None:
 
 def test_a_swallowed_exception_is_forgotten_and_hooks_are_gone_afterwards() -> None:
     model = Parent(swallows=True)
-    with running(paths_of({"": model}), "") as now:
+    with running({"": model}, "") as now:
         model(torch.ones(1, 2))
 
         assert now.raised_in is None

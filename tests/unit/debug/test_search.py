@@ -24,8 +24,9 @@ class Model:
         called: dict[str, list[str]],
         own: dict[str, Verdict],
         pairs: Sequence[frozenset[str]] = (),
+        left_out: str = "",
     ) -> None:
-        self.tree, self.own, self.pairs = called, own, pairs
+        self.tree, self.own, self.pairs, self.left_out = called, own, pairs, left_out
         self.attempts: list[str] = []
 
     def whole(self, path: str) -> Verdict:
@@ -38,6 +39,9 @@ class Model:
     def without(self, path: str, replaced: frozenset[str]) -> Verdict:
         self.attempts.append(f"{path} without {len(replaced)}")
         return self._shown(path, replaced)
+
+    def is_left_out(self, path: str) -> bool:
+        return path == self.left_out
 
     def _shown(self, path: str, replaced: frozenset[str]) -> Verdict:
         running = self._running(path, replaced)
@@ -106,6 +110,19 @@ def test_own_lines_that_cannot_be_run_apart_leave_the_module_to_blame() -> None:
             return NO if path and replaced else OK
 
     assert search(Apart(TREE, {"a": R}), "") == (Found("a", R, How.WHOLE),)
+
+
+def test_what_is_left_out_is_not_to_blame_and_neither_is_what_calls_it() -> None:
+    model = Model(TREE, {"a.y": R, "b.x": R}, left_out="a.y")
+
+    assert search(model, "") == (Found("b.x", R, How.WHOLE),)
+    assert "a.y" not in model.attempts
+
+
+def test_own_lines_are_found_beside_what_is_left_out() -> None:
+    model = Model(TREE, {"a": R, "a.y": R}, left_out="a.y")
+
+    assert search(model, "") == (Found("a", R, How.OWN),)
 
 
 def test_first_only_stops_at_the_first() -> None:

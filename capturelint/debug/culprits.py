@@ -1,0 +1,107 @@
+"""From what the search found to culprits: the lines to blame and what they do to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.search import Found, How
+from capturelint.finding import Effect
+from capturelint.verdict import Certainty, Culprit, Evidence, Frozen, Hazard, Place, Verdict
+
+_EFFECTS = {
+    Verdict.REFUSES: Effect.REFUSES,
+    Verdict.FAILS_COLD: Effect.REFUSES,
+    Verdict.STALE: Effect.STALE,
+    Verdict.DIFFERS: Effect.STALE,
+}
+
+
+def culprits_of(
+    found: Found, outcome: Outcome, hazards: Sequence[Hazard], cls: str, *, blamed: Iterable[Place]
+) -> tuple[Culprit, ...]:
+    """Return the culprits in one module that was found to be to blame.
+
+    `hazards`: all of the case; those of this module that capture did not reach are culprits too.
+    `blamed`: places that modules below are blamed for already, which are not repeated.
+    """
+    effect = _EFFECTS.get(outcome.verdict)
+    if effect is None:
+        return ()
+    first = _from_outcome(found, outcome, cls, effect)
+    known = {_line(place) for place in blamed}
+    culprits = [] if first.place is not None and _line(first.place) in known else [first]
+    if effect is Effect.REFUSES:
+        known.update(_line(culprit.place) for culprit in culprits if culprit.place is not None)
+        own = [one for one in hazards if one.module == found.path and _line(one.place) not in known]
+        culprits += [_from_hazard(one, cls) for one in own if one.effect is Effect.REFUSES]
+    if not culprits and found.how is not How.WHOLE:
+        return (replace(first, place=None, certainty=Certainty.MODULE_ONLY),)
+    return tuple(culprits)
+
+
+def in_module(
+    root: str, outcome: Outcome, cls: str, hazards: Sequence[Hazard]
+) -> tuple[Culprit, ...]:
+    """Return the culprit that the capture of `root` alone shows, in the module that ran it."""
+    place = outcome.places[0] if outcome.places else None
+    running = [
+        one.module for one in hazards if place is not None and _line(one.place) == _line(place)
+    ]
+    module = running[0] if running else root
+    return culprits_of(Found(module, outcome.verdict, How.WHOLE), outcome, (), cls, blamed=())
+
+
+def _from_outcome(found: Found, outcome: Outcome, cls: str, effect: Effect) -> Culprit:
+    evidence = outcome.evidence
+    if found.how is How.TOGETHER:
+        evidence = replace(evidence, together=found.parts)
+    return Culprit(
+        module=found.path,
+        cls=cls,
+        place=outcome.places[0] if outcome.places else None,
+        operation=outcome.operation,
+        effect=effect,
+        certainty=outcome.certainty if outcome.places else Certainty.MODULE_ONLY,
+        message=outcome.message or _in_words(outcome.verdict, evidence),
+        code=outcome.code,
+        evidence=evidence,
+    )
+
+
+def _from_hazard(hazard: Hazard, cls: str) -> Culprit:
+    return Culprit(
+        module=hazard.module,
+        cls=cls,
+        place=hazard.place,
+        operation=hazard.operation,
+        effect=hazard.effect,
+        certainty=Certainty.LIKELY,
+        message=hazard.message,
+        code=hazard.code,
+    )
+
+
+def _in_words(verdict: Verdict, evidence: Evidence) -> str:
+    """Return what a verdict without an error of CUDA's means here."""
+    if verdict is Verdict.DIFFERS:
+        return "computes something else while a stream is being captured"
+    if evidence.frozen:
+        return _frozen_in_words(evidence.frozen[0])
+    if evidence.changes:
+        return f"a replay does not repeat what changes between calls: {evidence.changes[0]}"
+    return "a replay does not compute what an eager call does"
+
+
+def _frozen_in_words(frozen: Frozen) -> str:
+    what = f"`{frozen.name}`" if frozen.name else "a value from the host"
+    if not frozen.before or not frozen.after:
+        return f"every replay uses {what} as it was during capture"
+    return (
+        f"every replay uses {what} as it was during capture: {frozen.before}, then {frozen.after}"
+    )
+
+
+def _line(place: Place) -> tuple[str, int]:
+    return place.path, place.line

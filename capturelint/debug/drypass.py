@@ -1,0 +1,39 @@
+"""One eager run made as if capturing: every line that a capture would stop at or freeze, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from capturelint.debug.backend import Backend
+from capturelint.debug.frames import sourced
+from capturelint.debug.running import running
+from capturelint.verdict import Hazard
+
+
+@dataclass(frozen=True, slots=True)
+class DryPass:
+    """What the pass saw. `calls`: of each module, by path. `broke`: how it ended early, or ""."""
+
+    hazards: tuple[Hazard, ...] = ()
+    calls: Mapping[str, int] = field(default_factory=dict)
+    broke: str = ""
+
+
+def dry_pass(
+    call: Callable[[], object], backend: Backend, roots: Mapping[str, object], root: str
+) -> DryPass:
+    """Return what one eager run of `call`, which runs the callable named `root`, shows.
+
+    `roots`: the callables of the case, by name. Code that asks whether a stream is capturing takes
+    the way it takes then, so that `call` may raise where an eager run does not.
+    """
+    broke = ""
+    with running(roots, root) as now, backend.as_if_capturing(now.current) as hazards:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - user code may raise anything; the rest was seen
+            text = str(error).strip().splitlines() or [""]
+            broke = f"{type(error).__name__}: {text[0]}"
+    found = tuple(replace(hazard, place=sourced(hazard.place)) for hazard in hazards)
+    return DryPass(found, dict(now.calls), broke)

@@ -1,0 +1,124 @@
+"""Judge a case: load it, warm it up, run it as if capturing, capture it, search what is to blame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from capturelint.debug.attempt import Tally
+from capturelint.debug.backend import Backend
+from capturelint.debug.case import Case
+from capturelint.debug.cold import ColdAttempt
+from capturelint.debug.drypass import DryPass, dry_pass
+from capturelint.debug.environment import environment_of
+from capturelint.debug.events import Event
+from capturelint.debug.findings import Findings
+from capturelint.debug.instance import Instance, loaded
+from capturelint.debug.ledger import Ledger
+from capturelint.debug.modules import Modules
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.search import search
+from capturelint.debug.settings import Settings
+from capturelint.debug.warmup import CannotRunError, step_of, warmed_up
+from capturelint.verdict import Report
+
+
+def judge(
+    load: Callable[[], Case],
+    backend: Backend,
+    settings: Settings,
+    *,
+    known: Mapping[str, Outcome],
+    emit: Callable[[Event], None],
+) -> Report:
+    """Return what is to blame in the case that `load` makes. Runs inside the backend's session.
+
+    `known`: outcomes of steps that are not to be run again. `emit`: is told each step and outcome.
+    Raises `CaseError` if the case does not run eagerly.
+    """
+    start = time.monotonic()
+    run = _Run(load, backend, settings, Ledger(known, emit))
+    report = run.report()
+    timings = {
+        **{f"{kind} seconds": round(spent, 3) for kind, spent in run.ledger.seconds.items()},
+        "seconds": round(time.monotonic() - start, 3),
+        "attempts": float(run.ledger.attempts),
+        "forwards": float(run.tally.forwards),
+    }
+    return replace(report, timings=timings)
+
+
+class _Run:
+    """One run of one case."""
+
+    def __init__(
+        self, load: Callable[[], Case], backend: Backend, settings: Settings, ledger: Ledger
+    ) -> None:
+        self.load = load
+        self.backend = backend
+        self.settings = settings
+        self.ledger = ledger
+        self.tally = Tally()
+        self.findings = Findings()
+
+    def report(self) -> Report:
+        """Return the report, without its timings."""
+        if self.settings.cold or self.settings.warmup == 0:
+            self._judge_cold()
+        instance = self._instance()
+        if self.settings.warmup != 0:
+            self._judge_warm(instance)
+        return self.findings.report(
+            backend=self.backend.name,
+            environment=environment_of(self.backend, instance.modules),
+            notes=(*instance.notes, *self.backend.notes()),
+        )
+
+    def _instance(self) -> Instance:
+        with self.ledger.timed("load"):
+            return loaded(self.load, self.backend, self.settings)
+
+    def _judge_cold(self) -> None:
+        captured, reference = self._instance(), self._instance()
+        for name in captured.parts:
+            cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
+            outcome = self.ledger.outcome(f"judge cold {name}".strip(), cold.outcome)
+            self.findings.add_cold(captured.parts[name], outcome, cold.raised_in)
+
+    def _judge_warm(self, instance: Instance) -> None:
+        try:
+            with self.ledger.timed("warm up"):
+                instance, start = warmed_up(
+                    instance, self.load, self.backend, self.settings, self.tally
+                )
+        except CannotRunError as error:
+            self.findings.add_undecided(instance, str(error))
+            return
+        modules = Modules(instance, start, self.backend, self.settings, self.ledger, self.tally)
+        for name in instance.parts:
+            self._judge_root(name, instance, modules)
+
+    def _dry_pass(self, name: str, instance: Instance, modules: Modules) -> DryPass:
+        step = f"dry pass {name}".strip()
+        died = self.ledger.died(step)
+        if died is not None:
+            return DryPass(broke=died.why)
+        with self.ledger.timed(step), modules.from_start():
+            self.tally.forwards += 1
+            return dry_pass(
+                lambda: step_of(instance, name, 0, self.backend, self.settings),
+                self.backend,
+                instance.case.named,
+                name,
+            )
+
+    def _judge_root(self, name: str, instance: Instance, modules: Modules) -> None:
+        dry = self._dry_pass(name, instance, modules)
+        roots = modules.roots(name)
+        found = [
+            one for root in roots for one in search(modules, root, first_only=self.settings.first)
+        ]
+        self.findings.add_search(name, roots, found, modules, dry)
+        if not self.settings.modules:
+            self.findings.add_not_called(name, instance, dry)

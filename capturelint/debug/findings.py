@@ -1,0 +1,153 @@
+"""Collect what was found about each callable of a case, and make the report of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from torch import nn
+
+from capturelint.debug.culprits import culprits_of, in_module
+from capturelint.debug.drypass import DryPass
+from capturelint.debug.instance import Instance
+from capturelint.debug.modules import Modules, is_below
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.part import Part
+from capturelint.debug.search import Found, How
+from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
+
+
+class Findings:
+    """What is known so far about all callables of a case."""
+
+    def __init__(self) -> None:
+        self._verdicts: list[Verdict] = []
+        self._modules: list[ModuleVerdict] = []
+        self._culprits: list[Culprit] = []
+        self._hazards: list[Hazard] = []
+        self._notes: list[str] = []
+        self._cold: list[tuple[Part, Outcome, tuple[Culprit, ...]]] = []
+
+    def add_undecided(self, instance: Instance, why: str) -> None:
+        """Add that the case cannot be run faithfully."""
+        for name, part in instance.parts.items():
+            self._verdicts.append(Verdict.UNDECIDED)
+            self._modules.append(ModuleVerdict(name, part.cls, Verdict.UNDECIDED, 0, why))
+
+    def add_cold(self, part: Part, outcome: Outcome, raised_in: str | None) -> None:
+        """Add what capturing the callable `part`, without any warm-up, came to.
+
+        What fails without a warm-up alone is found so only if nothing else is added that fails.
+        """
+        module = part.path if raised_in is None else raised_in
+        found = Found(module, outcome.verdict, How.WHOLE)
+        self._cold.append((part, outcome, culprits_of(found, outcome, (), part.cls, blamed=())))
+
+    def add_search(
+        self,
+        name: str,
+        roots: Sequence[str],
+        found: Sequence[Found],
+        modules: Modules,
+        dry: DryPass,
+    ) -> None:
+        """Add what the search from `roots` found in the callable `name`."""
+        culprits = self._culprits_in(found, modules, dry)
+        failing = [root for root in roots if modules.outcomes[root].verdict.is_failure]
+        left_out = [path for path in modules.parts if modules.is_left_out(path)]
+        for root in failing if not culprits and not left_out else ():
+            # The search came to nothing below it; what its capture showed still stands.
+            culprits += in_module(
+                root, modules.outcomes[root], modules.parts[root].cls, dry.hazards
+            )
+        together = {one.path for one in found if one.how is How.TOGETHER}
+        self._verdicts += _verdicts(roots, found, modules, left_out)
+        self._culprits += culprits
+        self._hazards += dry.hazards
+        for path, outcome in modules.outcomes.items():
+            if is_below(path, name):
+                self._add_module(path, outcome, modules, dry, is_together=path in together)
+        self._notes += self._notes_on(name, dry, left_out, modules)
+
+    def add_not_called(self, name: str, instance: Instance, dry: DryPass) -> None:
+        """Add the outermost modules of the callable `name` that could be called and were not."""
+        idle: list[str] = []
+        for path, module in instance.modules.items():
+            can_be_called = type(module).forward is not nn.Module.forward
+            is_inside = not is_below(path, name) or any(is_below(path, one) for one in idle)
+            if can_be_called and not is_inside and not dry.calls.get(path):
+                idle.append(path)
+                self._modules.append(
+                    ModuleVerdict(path, type(module).__name__, Verdict.NOT_CALLED, 0)
+                )
+
+    def report(
+        self, *, backend: str, environment: Mapping[str, str], notes: Sequence[str]
+    ) -> Report:
+        """Return the report. `notes`: more that the user must know."""
+        self._count_cold()
+        return Report(
+            case="",
+            backend=backend,
+            verdict=worst(self._verdicts),
+            modules=tuple(self._modules),
+            culprits=tuple(self._culprits),
+            hazards=tuple(self._hazards),
+            notes=tuple(dict.fromkeys((*notes, *self._notes))),
+            environment=environment,
+        )
+
+    def _count_cold(self) -> None:
+        """Count what was captured cold, unless it fails warm too."""
+        is_warm_too = bool(self._verdicts)
+        if worst(self._verdicts).is_failure:
+            return
+        for part, outcome, culprits in self._cold:
+            verdict = outcome.verdict
+            if is_warm_too and verdict.is_failure:
+                verdict = Verdict.FAILS_COLD
+            self._verdicts.append(verdict)
+            self._culprits += culprits
+            if verdict.is_failure or not is_warm_too:
+                cold = ModuleVerdict(part.path, part.cls, verdict, 1, outcome.why)
+                self._modules = [cold, *(one for one in self._modules if one.path != part.path)]
+
+    def _culprits_in(self, found: Sequence[Found], modules: Modules, dry: DryPass) -> list[Culprit]:
+        culprits: list[Culprit] = []
+        for one in found:
+            outcome = modules.apart.get(one.path) or modules.outcomes[one.path]
+            cls = modules.parts[one.path].cls
+            below = [c.place for c in culprits if c.place and is_below(c.module, one.path)]
+            culprits += culprits_of(one, outcome, dry.hazards, cls, blamed=below)
+        return culprits
+
+    def _add_module(
+        self, path: str, outcome: Outcome, modules: Modules, dry: DryPass, *, is_together: bool
+    ) -> None:
+        verdict = Verdict.FAILS_TOGETHER if is_together else outcome.verdict
+        calls = dry.calls.get(path, len(modules.parts[path].steps[0]))
+        self._modules.append(
+            ModuleVerdict(path, modules.parts[path].cls, verdict, calls, outcome.why)
+        )
+
+    def _notes_on(
+        self, name: str, dry: DryPass, left_out: Sequence[str], modules: Modules
+    ) -> list[str]:
+        notes = list(modules.notes)
+        if dry.broke:
+            notes.append(f"as if capturing, {name or 'the case'} ended early: {dry.broke}")
+        if left_out:
+            notes.append(f"left out of the capture (--skip): {', '.join(left_out)}")
+        return notes
+
+
+def _verdicts(
+    roots: Sequence[str], found: Sequence[Found], modules: Modules, left_out: Sequence[str]
+) -> list[Verdict]:
+    """Return the verdicts that count for the whole: of its roots, and of what was found below."""
+    below = [Verdict.FAILS_TOGETHER if one.how is How.TOGETHER else one.verdict for one in found]
+    if below and all(verdict is Verdict.FAILS_TOGETHER for verdict in below):
+        return below
+    if left_out:
+        # The roots were judged with what is left out inside: what counts is what is to blame.
+        return below or [Verdict.EQUAL]
+    return [*(modules.outcomes[root].verdict for root in roots), *below]

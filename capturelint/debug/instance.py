@@ -1,0 +1,118 @@
+"""One loaded instance of a case, on the device, with what its callables receive in each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+import torch
+from torch import nn
+
+from capturelint.debug.backend import Backend
+from capturelint.debug.case import Case
+from capturelint.debug.mistakes import CaseError
+from capturelint.debug.part import Call, Part
+from capturelint.debug.running import joined, modules_of
+from capturelint.debug.settings import Settings
+from capturelint.debug.state import State
+from capturelint.debug.steps import calls_of
+
+_HALVES = ("float16", "bfloat16")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A case that is ready to run. `parts`: its callables by name. `notes`: about its inputs.
+
+    `modules`: every module by path, under all of its names. `dtype`: of its floating parameters.
+    """
+
+    case: Case
+    parts: dict[str, Part]
+    modules: dict[str, nn.Module]
+    state: State
+    notes: tuple[str, ...]
+
+    @property
+    def prepare(self) -> Callable[[int], object] | None:
+        """Return what the user runs before each step, if anything."""
+        return self.case.prepare
+
+
+def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> Instance:
+    """Return a fresh instance of a case. Runs user code. Raises `CaseError`."""
+    backend.seed(settings.seed)
+    case = load()
+    _place(case, backend, settings)
+    steps = calls_of(case, settings, backend)
+    inputs = [steps(step) for step in range(settings.replays + 1)]
+    parts = {
+        name: Part(
+            path=name,
+            cls=_class_of(run),
+            run=run,
+            steps=tuple((Call(*calls[name]),) for calls in inputs),
+        )
+        for name, run in case.named.items()
+    }
+    watched = [*case.named.values(), *([case.prepare] if case.prepare is not None else [])]
+    return Instance(
+        case=case,
+        parts=parts,
+        modules=_all_names(case),
+        state=State(watched, extra=tuple(case.state or ())),
+        notes=(*case.notes, *steps.notes),
+    )
+
+
+def with_gradients(load: Callable[[], Case]) -> Callable[[], Case]:
+    """Return what makes the same case, run with gradients."""
+    return lambda: replace(load(), mode="train")
+
+
+@contextmanager
+def modes_of(case: Case, settings: Settings) -> Iterator[None]:
+    """Run what is inside in the modes of `case`: gradients, inference mode, autocast."""
+    with ExitStack() as stack:
+        if case.mode == "inference":
+            stack.enter_context(torch.inference_mode())
+        else:
+            stack.enter_context(torch.set_grad_enabled(case.mode == "train"))
+        if settings.autocast is not None:
+            stack.enter_context(torch.autocast("cuda", dtype=_half(settings.autocast)))
+        yield
+
+
+def _half(name: str) -> torch.dtype:
+    if name not in _HALVES:
+        raise CaseError(
+            f"--autocast {name}: autocast has no such dtype; use {' or '.join(_HALVES)}"
+        )
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype
+
+
+def _place(case: Case, backend: Backend, settings: Settings) -> None:
+    for run in case.named.values():
+        module = getattr(run, "__self__", run)  # of a method, its module
+        if isinstance(module, nn.Module):
+            backend.place(module)
+            if settings.dtype is not None:
+                module.to(getattr(torch, settings.dtype))
+
+
+def _class_of(run: object) -> str:
+    if isinstance(run, nn.Module):
+        return type(run).__name__
+    return getattr(run, "__qualname__", type(run).__name__)
+
+
+def _all_names(case: Case) -> dict[str, nn.Module]:
+    names = modules_of(case.named)
+    for name, run in case.named.items():
+        module = getattr(run, "__self__", run)
+        if isinstance(module, nn.Module):
+            for below, one in module.named_modules(remove_duplicate=False):
+                names.setdefault(joined(name, below), one)
+    return names

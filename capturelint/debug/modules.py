@@ -1,0 +1,187 @@
+"""Judge the modules of one case: record what they receive, capture each alone, keep the outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from capturelint.debug.attempt import Tally, attempt
+from capturelint.debug.backend import Backend
+from capturelint.debug.instance import Instance, modes_of
+from capturelint.debug.ledger import Ledger
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.part import Part
+from capturelint.debug.recording import Level, record
+from capturelint.debug.settings import Settings
+from capturelint.debug.state import Snapshot
+from capturelint.debug.trees import copied
+from capturelint.verdict import Verdict
+
+_MIB = 1 << 20
+
+
+class Modules:
+    """The answers about the modules of one instance, as the search asks for them.
+
+    `start`: the state, warmed up, that every attempt starts from. `parts`: those known so far.
+    `notes`: what the user must know about the recordings.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        start: Snapshot,
+        backend: Backend,
+        settings: Settings,
+        ledger: Ledger,
+        tally: Tally,
+    ) -> None:
+        self._instance = instance
+        self._start = start
+        self._backend = backend
+        self._settings = settings
+        self._ledger = ledger
+        self._tally = tally
+        self._called: dict[str, tuple[str, ...]] = {}
+        self.parts: dict[str, Part] = dict(instance.parts)
+        self.outcomes: dict[str, Outcome] = {}
+        self.apart: dict[str, Outcome] = {}
+        self.notes: list[str] = []
+
+    def whole(self, path: str) -> Verdict:
+        """Return what the module shows when it is captured alone."""
+        if path not in self.outcomes:
+            self.outcomes[path] = self._ledger.outcome(
+                f"judge {path}", lambda: self._attempt(path, frozenset())
+            )
+        return self.outcomes[path].verdict
+
+    def without(self, path: str, replaced: frozenset[str]) -> Verdict:
+        """Return what it shows with these modules replaced by what they returned.
+
+        What its own lines came to, with most of what it calls replaced, is kept in `apart`.
+        """
+        if not replaced:
+            return self.whole(path)
+        outcome = self._ledger.outcome(
+            f"own {path} without {' '.join(sorted(replaced))}",
+            lambda: self._attempt(path, replaced),
+        )
+        if outcome.verdict.is_failure:
+            self.apart[path] = outcome
+        return outcome.verdict
+
+    def called(self, path: str) -> Sequence[str]:
+        """Return the modules that it calls itself. Costs a recording of it."""
+        if path not in self._called:
+            self._called[path] = self._recorded(path)
+        return self._called[path]
+
+    def is_left_out(self, path: str) -> bool:
+        """Return whether the user wants this module left out of the capture."""
+        return any(fnmatchcase(path, glob) for glob in self._settings.skip)
+
+    def roots(self, name: str) -> Sequence[str]:
+        """Return where to search from in the callable `name`: all of it, or what the user named.
+
+        Costs a recording of every module on the way to a named one.
+        """
+        globs = self._settings.modules
+        if not globs:
+            return [name]
+        wanted = [
+            path
+            for path in self._instance.modules
+            if is_below(path, name) and any(fnmatchcase(path, glob) for glob in globs)
+        ]
+        # One that is inside another is reached by the search.
+        outermost = [
+            path for path in wanted if not any(is_below(path, one) for one in wanted if one != path)
+        ]
+        return [path for path in outermost if self._reach(path, name)]
+
+    @contextmanager
+    def from_start(self) -> Iterator[None]:
+        """Run what is inside in the modes of the case, from the state after the warm-up."""
+        self._instance.state.restore(self._start)
+        try:
+            with modes_of(self._instance.case, self._settings):
+                yield
+        finally:
+            self._instance.state.restore(self._start)
+
+    def _reach(self, path: str, root: str) -> bool:
+        """Return whether `path` is called, after recording all on the way to it."""
+        while path not in self.parts:
+            way = [part for part in self.called(root) if is_below(path, part)]
+            if not way:
+                return False
+            root = way[0]
+        return True
+
+    def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
+        self._ledger.say(f"judging {path or 'the root'} ({self._ledger.attempts} attempts so far)")
+        with self.from_start():
+            return attempt(
+                self.parts[path],
+                backend=self._backend,
+                state=self._instance.state,
+                # The root is warm; once more shows what the module makes when it runs alone.
+                settings=replace(self._settings, warmup=1),
+                prepare=self._instance.prepare,
+                replaced={child: self.parts[child] for child in replaced},
+                tally=self._tally,
+            )
+
+    def _recorded(self, path: str) -> tuple[str, ...]:
+        step = f"record {path}"
+        died = self._ledger.died(step)
+        if died is not None:
+            self.notes.append(f"what {path or 'the root'} calls is not known: {died.why}")
+            return ()
+        with self._ledger.timed(step):
+            level = self._level(path, None)
+            found = list(level.parts)
+            while level.missing:
+                level = self._level(path, level.missing)
+                if not level.parts:
+                    self.notes.append(
+                        f"not recorded for want of memory: {', '.join(level.missing)}; "
+                        "raise --record-limit"
+                    )
+                    break
+                found += level.parts
+        for part in found:
+            self.parts.setdefault(part.path, part)
+        return tuple(part.path for part in found)
+
+    def _level(self, path: str, only: Sequence[str] | None) -> Level:
+        part = self.parts[path]
+        instance = self._instance
+
+        def run_step(step: int) -> None:
+            if instance.prepare is not None:
+                instance.prepare(step)
+            self._backend.seed(self._settings.seed + step)
+            for call in part.steps[step]:
+                replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
+
+        with self.from_start():
+            level = record(
+                run_step,
+                root=part.run,
+                modules={name: one for name, one in instance.modules.items() if name != path},
+                steps=len(part.steps),
+                limit=self._settings.record_limit * _MIB,
+                path=path,
+                only=only,
+            )
+        self.notes += level.notes
+        return level
+
+
+def is_below(path: str, root: str) -> bool:
+    """Return whether `path` is that of `root` or of a module inside it."""
+    return root in ("", path) or path.startswith(f"{root}.")

@@ -1,0 +1,105 @@
+"""Eager calls before anything is judged: until state is stable, with gradients where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from capturelint.debug.attempt import Tally
+from capturelint.debug.backend import Backend, CannotTellError
+from capturelint.debug.case import Case
+from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
+from capturelint.debug.mistakes import raised
+from capturelint.debug.settings import Settings
+from capturelint.debug.state import Snapshot
+from capturelint.debug.trees import copied
+
+_CALLS = 2
+_MOST_CALLS = 10
+# What torch says to a backward pass when gradients are off.
+_WANTS_GRADIENTS = ("does not require grad", "require grad and does not have a grad_fn")
+
+
+class CannotRunError(Exception):
+    """The backend cannot run the case faithfully: it is undecided, not passed."""
+
+
+def warmed_up(
+    instance: Instance,
+    load: Callable[[], Case],
+    backend: Backend,
+    settings: Settings,
+    tally: Tally,
+) -> tuple[Instance, Snapshot]:
+    """Return an instance after its warm-up calls, and its state then.
+
+    A case that runs a backward pass of its own is loaded anew, to run with gradients. Raises
+    `CannotRunError`, or `CaseError` if the case does not run eagerly.
+    """
+    try:
+        return instance, _warm_up(instance, backend, settings, tally)
+    except RuntimeError as error:
+        if instance.case.mode != "no_grad" or not _wants_gradients(error):
+            _give_up(error, backend)
+    except Exception as error:  # noqa: BLE001 - user code may raise anything
+        _give_up(error, backend)
+    instance = loaded(with_gradients(load), backend, settings)
+    note = "it runs a backward pass of its own, so gradients are on"
+    instance = replace(instance, notes=(*instance.notes, note))
+    try:
+        return instance, _warm_up(instance, backend, settings, tally)
+    except Exception as error:  # noqa: BLE001
+        _give_up(error, backend)
+    raise AssertionError("a failed warm-up raises")
+
+
+def step_of(
+    instance: Instance, name: str, step: int, backend: Backend, settings: Settings
+) -> object:
+    """Run the callable `name` for one step, eagerly, on a copy of its inputs; return its result."""
+    part = instance.parts[name]
+    if instance.prepare is not None:
+        instance.prepare(step)
+    backend.seed(settings.seed + step)
+    (call,) = part.steps[step]
+    return replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
+
+
+def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Tally) -> Snapshot:
+    before = instance.state.save()
+    for count in range(1, _MOST_CALLS + 1):
+        with instance.state.watching(), modes_of(instance.case, settings), backend.warming_up():
+            for name in instance.parts:
+                tally.forwards += 1
+                step_of(instance, name, 0, backend, settings)
+        _stop_if_unsupported(backend)
+        after = instance.state.save()
+        created = [one for one in instance.state.changes(before, after) if one.kind == "created"]
+        before = after
+        if count >= (settings.warmup or _CALLS) and not created:
+            break
+    return before
+
+
+def _stop_if_unsupported(backend: Backend) -> None:
+    unsupported = backend.unsupported()
+    if unsupported:
+        raise CannotRunError("; ".join(unsupported))
+
+
+def _give_up(error: Exception, backend: Backend) -> None:
+    """Raise what to say when user code raised `error` in an eager call."""
+    if isinstance(error, CannotRunError):
+        raise error
+    unsupported = backend.unsupported()
+    if isinstance(error, CannotTellError) or unsupported:
+        raise CannotRunError("; ".join(unsupported) or str(error)) from error
+    raise raised("the case, called eagerly,", error) from error
+
+
+def _wants_gradients(error: BaseException | None) -> bool:
+    while error is not None:
+        if any(text in str(error) for text in _WANTS_GRADIENTS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
