@@ -70,17 +70,18 @@ def _run(options: argparse.Namespace) -> int:
         )
         if progress is not None:
             progress("looking up rules")
-        result = explained(_timed(report, time.monotonic() - started), rules)
+        report = _counted(report, seconds=time.monotonic() - started, replays=settings.replays)
+        result = explained(report, rules)
     output.write(_rendered(result, options), options.output)
     code = report.exit_code
     return 0 if code == 1 and options.exit_zero else code
 
 
-def _timed(report: Report, seconds: float) -> Report:
-    """Return the report with the time that the user waited, unless it says it itself."""
+def _counted(report: Report, *, seconds: float, replays: int) -> Report:
+    """Return the report with the time that the user waited and the replays that were asked for."""
     from dataclasses import replace
 
-    return replace(report, timings={"total": seconds, **report.timings})
+    return replace(report, timings={"total": seconds, "replays": replays, **report.timings})
 
 
 def _rendered(result: Explained, options: argparse.Namespace) -> str:

@@ -53,13 +53,15 @@ def summary(report: Report) -> str:
         for key in ("attempts", "forwards")
         if key in timings
     ]
-    if "total" in timings:
-        parts.append(f"{timings['total']:.1f} s")
+    # In all, else in the child process alone.
+    seconds = timings.get("total", timings.get("seconds"))
+    if seconds is not None:
+        parts.append(f"{seconds:.1f} s")
     environment = report.environment
-    parts.append("simulated" if is_simulated(report) else report.backend)
+    parts.append(f"backend {report.backend}")
     if "torch" in environment:
         parts.append(f"torch {printable(environment['torch'])}")
-    if "device" in environment:
+    if "device" in environment and not is_simulated(report):
         parts.append(printable(environment["device"]))
     return ", ".join(parts)
 

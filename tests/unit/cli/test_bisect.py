@@ -102,7 +102,7 @@ refuses-capture (simulated): m.py:make: capturing it raises an error
 simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels\
  (CUDA, C++ or Triton).
 
-1 line to blame in 1 module, 1 module judged, 0.5 s, simulated
+1 line to blame in 1 module, 1 module judged, 0.5 s, backend simulated
 """
     )
     assert err == ""

@@ -44,16 +44,25 @@ def test_a_pass_says_how_far_it_goes() -> None:
         "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
         " (CUDA, C++ or Triton).\n"
         "\n"
-        "0 lines to blame, 1 module judged, 1 attempt, 12 forwards, 1.2 s, simulated,"
-        " torch 2.13.0, none"
+        "0 lines to blame, 1 module judged, 1 attempt, 12 forwards, 1.2 s, backend simulated,"
+        " torch 2.13.0"
     )
 
 
 def test_on_a_gpu_nothing_is_called_simulated() -> None:
-    shown = bisect_text.render(passing(backend="cuda"))
+    report = passing(backend="cuda")
+    environment = {"torch": "2.13.0", "device": "NVIDIA H200"}
+    shown = bisect_text.render(replace(report, environment=environment))
 
     assert shown.startswith("replays-equal: case.py:make: no trap seen")
     assert "simulated" not in shown
+    assert shown.endswith("12 forwards, 1.2 s, backend cuda, torch 2.13.0, NVIDIA H200")
+
+
+def test_without_the_whole_time_that_of_the_child_is_told() -> None:
+    report = replace(passing(), timings={"seconds": 0.75, "judge seconds": 0.5})
+
+    assert " judged, 0.8 s, " in bisect_text.summary(report)
 
 
 def test_all_that_was_found_is_told_once() -> None:
@@ -102,7 +111,7 @@ also seen in an eager run made as if capturing:
 note: held: tokens (integers are not redrawn)
 simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels (CUDA, C++ or Triton).
 
-2 lines to blame in 3 modules, 9 modules judged, 1 undecided, 31 attempts, 12 forwards, 4.2 s, simulated, torch 2.13.0, none"""
+2 lines to blame in 3 modules, 9 modules judged, 1 undecided, 31 attempts, 12 forwards, 4.2 s, backend simulated, torch 2.13.0"""
     )
 
 
