@@ -65,8 +65,8 @@ class Backend(Protocol):
     def as_if_capturing(self, module: Callable[[], str]) -> AbstractContextManager[list[Hazard]]:
         """Return a context that runs eagerly as if capturing and fills the list with hazards.
 
-        Each line is listed once, when the context is left. `module` tells the path of the module
-        that is running.
+        Each line is listed once for each module that ran it, when the context is left. `module`
+        tells the path of the module that is running.
         """
 
     def recording(self) -> AbstractContextManager[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from torch import nn
 
@@ -62,7 +63,7 @@ class Findings:
         together = {one.path for one in found if one.how is How.TOGETHER}
         self._verdicts += _verdicts(roots, found, modules, left_out)
         self._culprits += culprits
-        self._hazards += dry.hazards
+        self._hazards += _by_line(dry.hazards)
         for path, outcome in modules.outcomes.items():
             if is_below(path, name):
                 self._add_module(path, outcome, modules, dry, is_together=path in together)
@@ -138,6 +139,16 @@ class Findings:
         if left_out:
             notes.append(f"left out of the capture (--skip): {', '.join(left_out)}")
         return notes
+
+
+def _by_line(hazards: Iterable[Hazard]) -> list[Hazard]:
+    """Return each line once, as seen in the first module that ran it."""
+    lines: dict[tuple[str, int], Hazard] = {}
+    for one in hazards:
+        key = (one.place.path, one.place.line)
+        before = lines.get(key)
+        lines[key] = one if before is None else replace(before, calls=before.calls + one.calls)
+    return list(lines.values())
 
 
 def _verdicts(

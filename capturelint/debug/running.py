@@ -40,10 +40,14 @@ class Running:
         try:
             return run(*args, **kwargs)
         except BaseException:
-            self.raised_in = self.raised_in or path
+            self._left(path)
             raise
         finally:
             self._stack.pop()
+
+    def _left(self, path: str) -> None:
+        if self.raised_in is None:
+            self.raised_in = path
 
 
 @contextmanager

@@ -12,26 +12,27 @@ _NOWHERE = Place("", 0)
 
 
 class Hazards:
-    """The hazards met so far: each line once, as it was first met, and how often it was met.
+    """The hazards met so far: each line once for each module that ran it, and how often.
 
     `module`: tells the path of the module that is running.
     """
 
     def __init__(self, module: Callable[[], str]) -> None:
         self._module = module
-        self._met: dict[tuple[str, int], Hazard] = {}
+        self._met: dict[tuple[str, int, str], Hazard] = {}
 
     def add(self, refusal: Refusal, places: tuple[Place, ...]) -> None:
         """Count one refusal at the innermost of the user's frames."""
         place = places[0] if places else _NOWHERE
-        key = (place.path, place.line)
+        module = self._module()
+        key = (place.path, place.line, module)
         known = self._met.get(key)
         if known is not None:
             self._met[key] = replace(known, calls=known.calls + 1)
             return
         self._met[key] = Hazard(
             place,
-            self._module(),
+            module,
             refusal.operation,
             refusal.effect,
             refusal.message,
