@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 from capturelint.debug.backend import BackendError
 from capturelint.debug.simulated.capture import capturing, looking
 from capturelint.debug.simulated.differ import frozen_values
+from capturelint.debug.simulated.engine import errors_kept
 from capturelint.debug.simulated.hazards import Hazards
 from capturelint.debug.simulated.launches import Launches
 from capturelint.debug.simulated.selftest import check_torch
@@ -69,7 +70,7 @@ class SimulatedBackend:
         simulator = Simulator()
         self._active, before = simulator, self._active
         try:
-            with patched(simulator), simulator.dispatching():
+            with patched(simulator), errors_kept(), simulator.dispatching():
                 check_torch(simulator)
                 yield
         finally:

@@ -104,6 +104,8 @@ def tensors_of(result: Any) -> list[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> int:
-    """Return what identifies the storage of a plain tensor while it lives."""
+    """Return what identifies the storage of a plain tensor while it lives; of a sparse one's values."""
+    if tensor.layout is not torch.strided:
+        tensor = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
     key: int = tensor.untyped_storage()._cdata
     return key

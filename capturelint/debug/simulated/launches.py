@@ -85,6 +85,8 @@ class Launches:
 
     def _memory(self, tensor: torch.Tensor) -> Memory:
         key = storage_of(tensor)
+        if tensor.layout is not torch.strided:
+            return Memory("sparse", 0, 0, tuple(tensor.shape), (), tensor.dtype)
         number = self._made.get(key)
         if number is None:
             self._older[key] = tensor

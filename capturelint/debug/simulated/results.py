@@ -22,7 +22,7 @@ def wrapped(simulator: Simulator, call: Call, result: Any) -> Any:
         for tensor in written:
             _match(tensor)
     if schema.short == "_pack_padded_sequence":  # packed data on the device, sizes on the host
-        return _on_device(simulator, call, result[0]), result[1]
+        return DeviceTensor.over(result[0], simulator), result[1]
     same = {id(tensor.elem): tensor for tensor in written}
     for host in call.hosts:
         same[id(host)] = host  # type: ignore[assignment]  # only looked up, never used as device
@@ -42,16 +42,10 @@ def _one(
     if known is not None:
         return known
     if call.is_on_device:
-        return _on_device(simulator, call, tensor)
+        return DeviceTensor.over(tensor, simulator)
     if call.schema.short == "_to_copy" and call.given_named.get("non_blocking"):
         simulator.pinned.add(tensor)  # a copy to the host that does not wait lands in pinned memory
     return tensor
-
-
-def _on_device(simulator: Simulator, call: Call, tensor: torch.Tensor) -> DeviceTensor:
-    if tensor.layout is not torch.strided:
-        raise simulator.cannot_tell(f"{call.schema.label} with a sparse result")
-    return DeviceTensor.over(tensor, simulator)
 
 
 def keep_recorded_alias(call: Call) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+
 import torch
 from torch._ops import OpOverload
 
@@ -106,4 +107,3 @@ def schema_of(func: OpOverload) -> Schema:
 def _returns_numbers(func: OpOverload) -> bool:
     types = [str(result.type) for result in func._schema.returns]
     return bool(types) and all(kind in _NUMBERS for kind in types)
-

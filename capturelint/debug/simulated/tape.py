@@ -38,7 +38,7 @@ class Node:
         if self.results:
             tensors = tensors_of(result)
             for position, memory in self.results:
-                memory.copy_(tensors[position])
+                _refill(memory, tensors[position])
 
 
 class Tape:
@@ -144,6 +144,15 @@ def on_plain_tensors() -> Iterator[None]:
         torch._C._DisableAutocast(),
     ):
         yield
+
+
+def _refill(memory: torch.Tensor, fresh: torch.Tensor) -> None:
+    if memory.layout is torch.sparse_coo:
+        # A copy of the whole would take new memory, which views of the parts do not see.
+        memory._indices().copy_(fresh._indices())
+        memory._values().copy_(fresh._values())
+    else:
+        memory.copy_(fresh)
 
 
 def _exchanged(value: Any, fixed: dict[int, torch.Tensor]) -> Any:

@@ -98,6 +98,21 @@ class DeviceTensor(torch.Tensor):
     def cuda(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ARG002
         return self
 
+    def type(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return the name of the tensor's type, or the tensor converted to a type."""
+        if dtype is None:
+            return self.elem.type().replace("torch.", "torch.cuda.")
+        if isinstance(dtype, torch.dtype):
+            return self.to(dtype, *args, **kwargs)
+        name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+        target = CUDA if ".cuda." in name else HOST
+        return self.to(target, getattr(torch, name.rpartition(".")[2]).dtype, *args, **kwargs)
+
+    def as_subclass(self, cls: Any) -> Any:
+        if issubclass(DeviceTensor, cls):
+            return self.view_as(self)
+        raise self.simulator.cannot_tell(f"tensors of the class {cls.__name__}")
+
     def numpy(self, *, force: bool = False) -> Any:
         if force:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
@@ -210,11 +225,7 @@ def _copied(tensor: DeviceTensor, memo: dict[int, Any]) -> DeviceTensor:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment."
         )
-    elem = tensor.elem
-    storage = _copied_storage(tensor, memo)
-    with torch.no_grad():
-        host = torch.empty(0, dtype=elem.dtype, device=HOST)
-        host.set_(storage, elem.storage_offset(), elem.size(), elem.stride())
+    host = _copied_elem(tensor, memo)
     twin = DeviceTensor.over(host, tensor.simulator, requires_grad=tensor.requires_grad)
     memo[id(tensor)] = twin
     for name, value in tensor.__dict__.items():
@@ -223,6 +234,16 @@ def _copied(tensor: DeviceTensor, memo: dict[int, Any]) -> DeviceTensor:
     if tensor.grad is not None:
         twin.grad = copy.deepcopy(tensor.grad, memo)
     return twin
+
+
+def _copied_elem(tensor: DeviceTensor, memo: dict[Any, Any]) -> torch.Tensor:
+    elem = tensor.elem
+    if elem.layout is not torch.strided:
+        return tensor.detach().clone().elem  # type: ignore[attr-defined,no-any-return]
+    with torch.no_grad():
+        host = torch.empty(0, dtype=elem.dtype, device=HOST)
+        storage = _copied_storage(tensor, memo)
+        return host.set_(storage, elem.storage_offset(), elem.size(), elem.stride())
 
 
 def _copied_storage(tensor: DeviceTensor, memo: dict[Any, Any]) -> torch.UntypedStorage:

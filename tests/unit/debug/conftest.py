@@ -54,7 +54,7 @@ def _answer(body: Body, writing: int) -> NoReturn:
         answer = traceback.format_exc()
     with os.fdopen(writing, "w", encoding="utf-8") as pipe:
         pipe.write(answer)
-    os._exit(0)  # noqa: SLF001 - nothing of the parent's may run in the child
+    os._exit(0)  # nothing of the parent's may run in the child
 
 
 def _outcome(body: Body) -> str:

@@ -1,5 +1,7 @@
 """What a graph recorded, replayed on fresh inputs: the same as eager, and nothing else changes."""
 
+# ruff: noqa: SLF001 - optimizers use the operators on lists, which have no public name
+
 from __future__ import annotations
 
 import copy
@@ -26,7 +28,7 @@ def _through_a_view(x: torch.Tensor) -> torch.Tensor:
 
 def _foreach_in_place(x: torch.Tensor) -> list[torch.Tensor]:
     tensors = [x.clone(), x + 1]
-    torch._foreach_mul_(tensors, 2)  # noqa: SLF001 - optimizers use it
+    torch._foreach_mul_(tensors, 2)
     return tensors
 
 

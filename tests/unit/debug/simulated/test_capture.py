@@ -1,0 +1,197 @@
+"""What a capture refuses, what it lets pass, and what it leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from capturelint.debug.simulated.refusal import (
+    INVALIDATED,
+    NOT_PERMITTED,
+    UNJOINED,
+    UNPINNED,
+    SimulatedCaptureError,
+)
+from tests.unit.debug.simulated.replaying import host
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated import SimulatedBackend
+    from tests.unit.debug.conftest import InSession
+
+
+def _message(backend: SimulatedBackend, call: Callable[[], object]) -> str:
+    with pytest.raises(SimulatedCaptureError) as raised:
+        backend.capture(call)
+    return str(raised.value)
+
+
+def test_a_host_read_is_refused_at_its_line(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def reads() -> float:
+            return ones.sum().item()
+
+        with pytest.raises(SimulatedCaptureError) as raised:
+            backend.capture(reads)
+        assert str(raised.value) == NOT_PERMITTED
+        place = raised.value.places[0]
+        line = reads.__code__.co_firstlineno + 1
+        assert (Path(place.path).name, place.line) == (Path(__file__).name, line)
+
+    in_session(body)
+
+
+def test_an_unpinned_copy_is_refused_either_way(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        there, here = torch.ones(3, device="cuda"), torch.ones(3)
+        assert _message(backend, lambda: here.cuda(non_blocking=True)) == UNPINNED
+        assert _message(backend, there.cpu) == UNPINNED
+
+    in_session(body)
+
+
+def test_copies_without_elements_and_reads_of_the_host_are_let_pass(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        here = torch.ones(3)
+        there = torch.ones(3, device="cuda")
+
+        def harmless() -> torch.Tensor:
+            torch.tensor([], device="cuda")
+            here[:0].cuda()
+            return there * here.sum().item()
+
+        graph = backend.capture(harmless)
+        graph.replay()
+        assert host(graph.output)[0].tolist() == [3, 3, 3]
+
+    in_session(body)
+
+
+def test_a_swallowed_refusal_fails_the_capture_at_its_end(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def swallows() -> torch.Tensor:
+            with contextlib.suppress(RuntimeError):
+                ones.sum().item()
+            return ones + 1
+
+        with pytest.raises(SimulatedCaptureError) as raised:
+            backend.capture(swallows)
+        first = raised.value.__context__
+        assert (str(raised.value), str(first)) == (INVALIDATED, NOT_PERMITTED)
+        assert isinstance(first, SimulatedCaptureError)
+        assert first.places[0].line == swallows.__code__.co_firstlineno + 2
+
+    in_session(body)
+
+
+def test_a_swallowed_refusal_of_torch_itself_does_not_fail_the_capture(
+    in_session: InSession,
+) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def swallows() -> torch.Tensor:
+            with contextlib.suppress(RuntimeError):
+                ones.cpu()
+            return ones + 1
+
+        graph = backend.capture(swallows)
+        graph.replay()
+        assert host(graph.output)[0].tolist() == [2, 2, 2]
+
+    in_session(body)
+
+
+def test_work_left_on_a_side_stream_is_refused_at_the_end(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def forks(*, joins: bool) -> torch.Tensor:
+            side = torch.cuda.Stream()  # forgotten when the function returns
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                result = ones + 1
+            if joins:
+                torch.cuda.current_stream().wait_stream(side)
+            return result
+
+        assert _message(backend, lambda: forks(joins=False)) == UNJOINED
+        backend.capture(lambda: forks(joins=True))
+
+    in_session(body)
+
+
+def test_work_on_the_default_stream_runs_once_and_is_frozen(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def outside() -> torch.Tensor:
+            with torch.cuda.stream(torch.cuda.default_stream()):
+                return ones + 1
+
+        graph = backend.capture(outside)
+        ones.fill_(5)
+        graph.replay()
+        assert host(graph.output)[0].tolist() == [2, 2, 2]
+
+    in_session(body)
+
+
+def test_memory_taken_in_another_thread_is_refused(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        errors: list[str] = []
+
+        def take() -> None:
+            try:
+                torch.ones(3, device="cuda")
+            except SimulatedCaptureError as error:
+                errors.append(str(error))
+
+        def starts() -> None:
+            thread = threading.Thread(target=take)
+            thread.start()
+            thread.join()
+
+        assert _message(backend, starts) == INVALIDATED
+        assert errors == [NOT_PERMITTED]
+
+    in_session(body)
+
+
+def test_a_failed_capture_puts_back_what_was_written_and_another_one_works(
+    in_session: InSession,
+) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        buffer = torch.zeros(2, device="cuda")
+        stream = torch.cuda.current_stream()
+
+        def writes_then_reads() -> float:
+            buffer.add_(1)
+            return buffer.sum().item()
+
+        assert _message(backend, writes_then_reads) == NOT_PERMITTED
+        assert host(buffer)[0].tolist() == [0, 0]
+        assert torch.cuda.current_stream() == stream
+        graph = backend.capture(lambda: buffer + torch.rand(2, device="cuda"))
+        graph.replay()
+        assert buffer.sum().item() == 0
+
+    in_session(body)
+
+
+def test_code_can_tell_that_it_is_captured(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        graph = backend.capture(torch.cuda.is_current_stream_capturing)
+        assert graph.output is True
+        assert not torch.cuda.is_current_stream_capturing()
+
+    in_session(body)
