@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from capturelint.debug.choices import settings_from
@@ -10,7 +10,7 @@ from capturelint.debug.request import Request
 from capturelint.debug.requirements import require_torch
 from capturelint.debug.spawn import worker_command
 from capturelint.debug.supervised import Progress, run_by_name, run_live
-from capturelint.debug.worker import Tools
+from capturelint.debug.worker import Tools, loading_late
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Report
 
@@ -62,12 +62,14 @@ def bisect(
     if resume:
         raise CannotResumeError
 
-    def load() -> Case:
+    def loader() -> Callable[[], Case]:
         from capturelint.debug.loading import load
 
-        return load(case, inputs=inputs, call=call, settings=chosen)()
+        return load(case, inputs=inputs, call=call, settings=chosen)
 
-    return run_live(load, chosen, case=_named(case), tools=Tools(), progress=progress)
+    return run_live(
+        loading_late(loader), chosen, case=_named(case), tools=Tools(), progress=progress
+    )
 
 
 def _named(case: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from capturelint.debug import backends
 from capturelint.debug.settings import Settings
@@ -86,4 +86,6 @@ def _words(name: str, value: object) -> tuple[object, ...]:
 
 
 def _in_words(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint)
+    # Before Python 3.11, `tuple[str, ...]` is a type to `isinstance` and calls itself `tuple`.
+    is_plain = isinstance(hint, type) and not get_args(hint)
+    return hint.__name__ if is_plain else str(hint)

@@ -27,6 +27,7 @@ from capturelint.errors import CapturelintError
 from capturelint.verdict import Place, Report, Verdict
 
 RESTARTS = 20  # of one run
+STARTING = 300.0  # seconds that Python and torch may take to be there, if steps may not take longer
 
 Start: TypeAlias = Callable[[Mapping[str, Outcome]], Child]
 
@@ -45,7 +46,7 @@ class _Death:
 
     step: str
     why: str
-    printed: str
+    printed: str = ""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -91,8 +92,10 @@ def supervise(
             return replace(end.report, case=case)
         if isinstance(end, Failed):
             raise (CaseFailedError if end.fault is Fault.USERS else ChildBugError)(end.message)
-        if not run.can_go_on(end):
-            return run.given_up(case, end)
+        # All that it wrote is there only now that it has ended.
+        death = replace(end, printed=child.tail)
+        if not run.can_go_on(death):
+            return run.given_up(case, death)
 
 
 @dataclass(slots=True)
@@ -107,27 +110,29 @@ class _Run:
 
     def follow(self, child: Child) -> Finished | Failed | _Death:
         """Listen to `child` until it has done its work or is dead."""
-        step, until = "", time.monotonic() + self.timeout
+        step, limit = "", max(self.timeout, STARTING)
+        until = time.monotonic() + limit
         while True:
             try:
                 event = child.next_event(until)
             except TookTooLongError:
                 child.print_stack()
-                return _Death(step, f"took longer than {self.timeout:g} s (--timeout)", child.tail)
+                return _Death(step, f"took longer than {limit:g} s (--timeout)")
             if event is None:
-                return _Death(step, child.ending, child.tail)
+                return _Death(step, child.ending)
             self.watch(event)
             if isinstance(event, Finished | Failed):
                 return event
             if isinstance(event, Stopped):
-                return _Death(step, event.why, child.tail)
+                return _Death(step, event.why)
             if isinstance(event, Ready):
                 self.ready = event
             if isinstance(event, Judged):
                 self.known[event.step] = event.outcome
             if isinstance(event, Started | Judged):
                 step = event.step if isinstance(event, Started) else f"after {event.step}"
-                until = time.monotonic() + self.timeout
+                limit = self.timeout
+                until = time.monotonic() + limit
 
     def can_go_on(self, death: _Death) -> bool:
         """Return whether a new child may get further. The step is undecided from now on."""

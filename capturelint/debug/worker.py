@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 from capturelint.debug import backends
@@ -79,11 +80,25 @@ def main(tools: Tools | None = None) -> NoReturn:
     tools = Tools() if tools is None else tools
     sys.argv = [request.target]
 
+    load = loading_late(lambda: tools.load(request))
+
     def work(emit: Emit) -> Report:
-        load = tools.load(request)
         return judged(load, request.settings, request.known, emit, tools=tools)
 
     serve(os.dup(1), os.dup(0), work)
+
+
+def loading_late(loader: Callable[[], Callable[[], Case]]) -> Callable[[], Case]:
+    """Return what loads with `loader()`, which is called once, when a case is wanted.
+
+    By then the backend is chosen, which says it in one line if torch cannot be imported.
+    """
+    made = cache(loader)
+
+    def load() -> Case:
+        return made()()
+
+    return load
 
 
 def judged(

@@ -88,10 +88,10 @@ DEATHS = {
     "sys.exit(7)": "raised SystemExit: 7",
     "sys.exit()": "raised SystemExit",
     "exec('raise KeyboardInterrupt')": "raised KeyboardInterrupt",
-    "time.sleep(60)": "took longer than 1 s (--timeout)",
-    "threading.Event().wait()": "took longer than 1 s (--timeout)",
-    "ctypes.PyDLL(None).sleep(60)": "took longer than 1 s (--timeout)",  # holds Python's lock
-    "os.kill(os.getpid(), signal.SIGSTOP)": "took longer than 1 s (--timeout)",
+    "time.sleep(60)": "took longer than 2 s (--timeout)",
+    "threading.Event().wait()": "took longer than 2 s (--timeout)",
+    "ctypes.PyDLL(None).sleep(60)": "took longer than 2 s (--timeout)",  # holds Python's lock
+    "os.kill(os.getpid(), signal.SIGSTOP)": "took longer than 2 s (--timeout)",
 }
 
 
@@ -100,7 +100,7 @@ def test_a_step_that_dies_is_undecided_and_the_rest_is_judged(
     call: str, why: str, written: Written
 ) -> None:
     path = written(f"return {{'a': int, 'b': lambda: {call}, 'c': lambda: 1 / 0}}")
-    run = Run(path, timeout=1.0 if "longer" in why else 30.0)
+    run = Run(path, timeout=2.0 if "longer" in why else 30.0)
 
     report = run.report()
 
@@ -112,7 +112,7 @@ def test_a_step_that_dies_is_undecided_and_the_rest_is_judged(
 @pytest.mark.parametrize("call", ["ctypes.string_at(0)", "os.abort()", "time.sleep(60)"])
 def test_a_crash_and_a_hang_name_their_line(call: str, written: Written) -> None:
     path = written(f"def crash():\n    {call}\nreturn {{'a': lambda: crash()}}")
-    run = Run(path, timeout=1.0 if "sleep" in call else 30.0)
+    run = Run(path, timeout=2.0 if "sleep" in call else 30.0)
 
     report = run.report()
 
@@ -121,6 +121,7 @@ def test_a_crash_and_a_hang_name_their_line(call: str, written: Written) -> None
     assert report.modules[0].why.endswith(f", at {path}:{FIRST + 1}")
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python itself stops this recursion")
 def test_a_stack_overflow_in_native_code_is_the_death_of_a_step(written: Written) -> None:
     body = """
 sys.setrecursionlimit(10**9)
@@ -148,7 +149,7 @@ def test_nothing_goes_on_after_a_death_before_the_first_part(
 ) -> None:
     deadly = f"print('nearly there'); {call}"
     late = f"return {{'warm up': lambda: exec({deadly!r}, globals())}}"
-    run = Run(written(deadly if step == "load" else late), timeout=1.0 if "longer" in why else 30.0)
+    run = Run(written(deadly if step == "load" else late), timeout=2.0 if "longer" in why else 30.0)
 
     report = run.report()
 
@@ -221,8 +222,10 @@ TRICKS = [
 ]
 
 
-@pytest.mark.parametrize("trick", TRICKS)
-@pytest.mark.parametrize("when", ["load", "judge"])
+@pytest.mark.parametrize(
+    ("when", "trick"),
+    [*(("load", trick) for trick in TRICKS), *(("judge", trick) for trick in TRICKS[::4])],
+)
 def test_what_user_code_does_besides_changes_nothing(
     when: str, trick: str, written: Written, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,8 +241,7 @@ def test_what_user_code_does_besides_changes_nothing(
         "a": Verdict.EQUAL,
         "b": Verdict.REFUSES,
     }
-    assert len(run.children) == 1
-    assert left_in_session(run.children[0]) == []
+    assert [left_in_session(pid) for pid in run.children] == [[]]
     assert capfd.readouterr() == ("", "")
     assert time.monotonic() - start < 20
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from capturelint.debug.spawn import Forked, spawned, worker_command
 from capturelint.debug.supervisor import CaseFailedError, supervise
 
 MISSING = "missing.py:make"
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 
 def judge_missing() -> str:
@@ -29,6 +32,7 @@ def judge_missing() -> str:
     return str(caught.value)
 
 
+@needs_torch
 @pytest.mark.parametrize("safe_path", ["", "1"])
 def test_files_of_the_users_folder_do_not_stand_in_for_modules(
     safe_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -41,6 +45,7 @@ def test_files_of_the_users_folder_do_not_stand_in_for_modules(
     assert judge_missing().startswith("no file missing.py; ")
 
 
+@needs_torch
 def test_the_capturelint_that_runs_is_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

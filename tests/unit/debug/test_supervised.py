@@ -165,7 +165,7 @@ def test_a_fork_that_dies_or_hangs_is_followed_by_another(tmp_path: Path) -> Non
     def parts() -> dict[str, Callable[[], object]]:
         return {"a": lambda: noted(lambda: os._exit(3)), "b": lambda: noted(hang), "c": int}
 
-    report = live(parts, timeout=1)
+    report = live(parts, timeout=2)
 
     assert verdicts(report) == {
         "a": Verdict.UNDECIDED,
