@@ -43,6 +43,11 @@ class Definitions:
         if id(cls) not in self._met:
             self._add(cls)
 
+    def add_own_class(self, cls: type) -> None:
+        """Add the same of a class, unless it comes from an installed package."""
+        if id(cls) not in self._met and not _is_installed(_file_of(cls) or ""):
+            self._add(cls)
+
     def add_file_of(self, function: FunctionType) -> None:
         """Add what the file of a function holds, not the function itself."""
         if id(function.__globals__) not in self._met:

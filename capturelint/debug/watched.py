@@ -19,7 +19,9 @@ from capturelint.debug.marks import ArrayMark, GeneratorMark, Mark, TensorMark, 
 from capturelint.debug.sections import ATTRIBUTES, MODULE, Items, Section
 from capturelint.debug.storages import is_host
 
-_DEEPEST = 12  # objects in objects, from a module or function
+_DEEPEST = 12  # objects in objects, from a module or root
+_DEEPEST_IN_CODE = 4  # the same, from a variable of a file or class
+_MOST_NODES = 20_000  # beyond modules; a trainer may lead to anything
 _MOST_ITEMS = 100_000  # a vocabulary is no state, and to copy it takes milliseconds
 _MOST_ITEMS_ENTERED = 4096
 _MOST_HOST_BYTES = 1 << 24
@@ -93,7 +95,7 @@ class _Walk:
     def finish(self) -> None:
         self._visit_waiting()
         for holder in self._definitions.holders:  # which grow meanwhile
-            self._holder(holder, 0)
+            self._holder(holder, _DEEPEST - _DEEPEST_IN_CODE)
             self._visit_waiting()
 
     def _visit_waiting(self) -> None:
@@ -133,16 +135,16 @@ class _Walk:
 
     def container(self, value: Any, depth: int) -> None:
         container = container_of(type(value))
-        if container is None or len(value) > _MOST_ITEMS:
+        if container is None or len(value) > _MOST_ITEMS or len(self.found.nodes) > _MOST_NODES:
             return
         is_entered = len(value) <= _MOST_ITEMS_ENTERED
         self._node(value, (Items(container), ATTRIBUTES), depth, is_entered=is_entered)
 
     def instance(self, value: object, depth: int) -> None:
-        if depth > _DEEPEST:
+        if depth > _DEEPEST or len(self.found.nodes) > _MOST_NODES:
             return
         self._node(value, (ATTRIBUTES,), depth)
-        self._definitions.add_class(type(value))
+        self._definitions.add_own_class(type(value))
 
     def method(self, method: Any, depth: int) -> None:
         self._wait_unnamed((method.__func__, method.__self__), depth)
