@@ -14,7 +14,7 @@ from capturelint.debug.simulated import custom, traps
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.checks import check_devices, check_stream
 from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, kernel_of, lacks_dtype
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
+from capturelint.debug.simulated.refusal import UNPINNED
 from capturelint.debug.simulated.results import keep_recorded_alias, wrapped
 from capturelint.debug.simulated.schema import schema_of
 from capturelint.debug.simulated.tensor import DeviceTensor
@@ -94,7 +94,7 @@ def _on_device(simulator: Simulator, func: OpOverload, call: Call) -> Any:
     if capture is not None:
         _look_at(simulator, func, call, is_live=is_live)
     check_devices(simulator, call)
-    simulator.libraries.use(func)
+    simulator.libraries.use(func, call.given, call.given_named)
     if "pin_memory" in call.kwargs:
         call.kwargs["pin_memory"] = None
     tape = capture.tape if capture is not None and is_live else None
@@ -114,12 +114,9 @@ def _on_device(simulator: Simulator, func: OpOverload, call: Call) -> Any:
 
 def _look_at(simulator: Simulator, func: OpOverload, call: Call, *, is_live: bool) -> None:
     """Refuse what a capture that is under way does not let pass."""
-    schema = call.schema
     if not is_live:
         check_stream(simulator, call)
     refusal = traps.refusal_of(func, call.given, call.given_named, simulator)
-    if refusal is None and schema.reads:
-        refusal = Refusal(NOT_PERMITTED, "host-read", schema.label, code="CL101")
     # Torch looks only at its current stream before it copies.
     if refusal is not None and (is_live or refusal.message != UNPINNED):
         simulator.refuse(refusal)
@@ -128,8 +125,11 @@ def _look_at(simulator: Simulator, func: OpOverload, call: Call, *, is_live: boo
 def _run(simulator: Simulator, func: OpOverload, call: Call) -> tuple[Kernel, Any, int | None]:
     """Return what ran, what it returned, and the offset of its random numbers."""
     kernel = kernel_of(func, call.schema)
-    draws = call.schema.draws and call.kwargs.get("generator") is None
-    offset = simulator.random.take() if draws else None
+    offset = None
+    if call.schema.draws:
+        offset = simulator.random.take(call.kwargs.get("generator"))
+        if "generator" in call.kwargs:
+            call.kwargs["generator"] = None
     try:
         return kernel, _compute(simulator, kernel, call, offset), offset
     except NotImplementedError as error:

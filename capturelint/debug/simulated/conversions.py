@@ -1,0 +1,164 @@
+"""Moving host tensors and modules to the device: `.to`, `.cuda`, `.type`, pinning, lazy modules."""
+
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
+# ruff: noqa: FBT001, FBT002 - these stand in for functions of torch, with its parameters
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]  # no stub
+
+from capturelint.debug.simulated.device import is_simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.simulated.simulator import Simulator
+
+_TensorBase: Any = torch._C.TensorBase
+_TYPES = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
+
+
+def put_conversions(patches: Patches, simulator: Simulator) -> None:
+    """Let host tensors and modules be moved to the simulated device and pinned."""
+    put_tensor_methods(patches, simulator)
+    put_modules(patches)
+
+
+def put_tensor_methods(patches: Patches, simulator: Simulator) -> None:
+    """Let the methods of host tensors name the device as C++ knows it, and pin for this session."""
+    device = simulator.seen_by_cpp
+
+    def exchanged(value: Any) -> Any:
+        return device if isinstance(value, (str, torch.device)) and is_simulated(value) else value
+
+    def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if isinstance(other := kwargs.pop("other", None), torch.Tensor):
+            args = (other, *args)
+        if args and isinstance(args[0], torch.Tensor):
+            args = (args[0].device, args[0].dtype, *args[1:])
+        if "device" in kwargs:
+            kwargs["device"] = exchanged(kwargs["device"])
+        moved: torch.Tensor = _TensorBase.to(self, *map(exchanged, args), **kwargs)
+        return moved
+
+    def cuda(
+        self: torch.Tensor, _device: Any = None, non_blocking: bool = False, **kwargs: Any
+    ) -> torch.Tensor:
+        return to(self, device, non_blocking=non_blocking, **kwargs)
+
+    def typed(
+        self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any
+    ) -> Any:
+        wanted = _device_dtype(dtype)
+        if wanted is None:
+            return _TensorBase.type(self, dtype, non_blocking, **kwargs)
+        return to(self, device, wanted, non_blocking)
+
+    patches.put(torch.Tensor, "to", to)
+    patches.put(torch.Tensor, "cuda", cuda)
+    patches.put(torch.Tensor, "type", typed)
+    patches.put(
+        torch.Tensor, "pin_memory", lambda tensor, *_device: simulator.pinned.pinned(tensor)
+    )
+    patches.put(torch.Tensor, "is_pinned", lambda tensor, *_device: simulator.pinned.holds(tensor))
+
+
+def _device_dtype(kind: Any) -> torch.dtype | None:
+    """Return the dtype of a type such as `torch.cuda.HalfTensor`, or None for another."""
+    name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+    module = getattr(kind, "__module__", "") if not isinstance(kind, str) else ""
+    full = name if isinstance(kind, str) else f"{module}.{name}"
+    prefix = "torch.cuda."
+    if not full.startswith(prefix):
+        return None
+    return getattr(torch, f"{full.removeprefix(prefix)}").dtype  # type: ignore[no-any-return]
+
+
+def put_modules(patches: Patches) -> None:
+    """Let `nn.Module._apply` exchange parameters that change sides, and lazy ones remember theirs."""
+    original: Any = nn.Module._apply
+
+    def applied(self: nn.Module, fn: Callable[..., Any], recurse: bool = True) -> nn.Module:
+        swaps = torch.__future__.get_swap_module_params_on_conversion()
+        # Setting `.data`, as torch does else, cannot change the class of a parameter.
+        torch.__future__.set_swap_module_params_on_conversion(True)
+        try:
+            module: nn.Module = original(self, fn, recurse)
+        except RuntimeError as error:
+            if "swap" not in str(error):
+                raise
+            return exchanged_in(self, fn, recurse=recurse)
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(swaps)
+        return module
+
+    patches.put(nn.Module, "_apply", applied)
+    _put_lazy(patches)
+
+
+def exchanged_in(module: nn.Module, fn: Callable[..., Any], *, recurse: bool) -> nn.Module:
+    """Give modules new parameters where torch cannot swap the old ones, such as those in a graph.
+
+    Modules that shared a parameter share the new one.
+    """
+    made: dict[int, nn.Parameter] = {}
+    for owner in module.modules() if recurse else (module,):
+        for name, parameter in owner._parameters.items():
+            if parameter is not None:
+                owner._parameters[name] = _exchanged(parameter, fn, made)
+        for name, buffer in owner._buffers.items():
+            if buffer is not None:
+                owner._buffers[name] = fn(buffer)
+    return module
+
+
+def _exchanged(
+    parameter: nn.Parameter, fn: Callable[..., Any], made: dict[int, nn.Parameter]
+) -> nn.Parameter:
+    if id(parameter) not in made:
+        with torch.no_grad():
+            moved = fn(parameter)
+        same = moved is parameter
+        made[id(parameter)] = (
+            parameter if same else nn.Parameter(moved.detach(), parameter.requires_grad)
+        )
+    return made[id(parameter)]
+
+
+def _put_lazy(patches: Patches) -> None:
+    """Let a parameter without a shape stay on the host, and go to its device with its shape."""
+    mixin = UninitializedTensorMixin
+    real_materialize = mixin.materialize
+
+    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        device = self.__dict__.pop("_simulated_device", None) if device is None else device
+        if device is None or not is_simulated(device):
+            real_materialize(self, shape, device, dtype)
+            return
+        dtype = torch.get_default_dtype() if dtype is None else dtype
+        full = nn.Parameter(torch.empty(shape, device="cuda", dtype=dtype), self.requires_grad)
+        self.__class__ = nn.Parameter
+        torch.utils.swap_tensors(self, full)  # type: ignore[no-untyped-call]  # torch has no types here
+
+    patches.put(mixin, "materialize", materialize)
+    for kind in (nn.UninitializedParameter, nn.UninitializedBuffer):
+        patches.put(kind, "__new__", staticmethod(_made_on_host(kind)))
+
+
+def _made_on_host(kind: Any) -> Callable[..., Any]:
+    real_new = kind.__new__
+
+    def new(
+        cls: Any, requires_grad: Any = True, device: Any = None, dtype: Any = None, **rest: Any
+    ) -> Any:
+        simulated = device is not None and is_simulated(device)
+        made = real_new(cls, requires_grad, "cpu" if simulated else device, dtype, **rest)
+        if simulated:
+            made._simulated_device = device
+        return made
+
+    return new

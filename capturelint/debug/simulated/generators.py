@@ -1,0 +1,156 @@
+"""Generators of the device: their state is a seed and an offset, and a capture allows little."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from capturelint.debug.simulated.device import CUDA
+from capturelint.debug.simulated.refusal import Refusal
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated.simulator import Simulator
+
+# What one operation moves the offset by, whatever it draws.
+STEP = 4
+NEW_SEED = (
+    "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is "
+    "the same as the original seed."
+)
+
+
+def _forbidden(call: str) -> str:
+    return (
+        f"Cannot {call} during CUDA graph capture. If you need this call to be captured, "
+        "please file an issue for PyTorch."
+    )
+
+
+class DeviceGenerator(torch.Generator):
+    """A generator of `cuda:0` that user code made.
+
+    `seed_now`, `offset`: what its numbers follow from.
+    """
+
+    simulator: Simulator
+    seed_now: int
+    offset: int
+
+    @classmethod
+    def of(cls, simulator: Simulator) -> DeviceGenerator:
+        """Return a new one. While capturing CUDA refuses that."""
+        _refuse(simulator, "construct a new CUDAGeneratorImpl", "torch.Generator")
+        return cls._made(simulator, seed=67280421310721)
+
+    @classmethod
+    def _made(cls, simulator: Simulator, *, seed: int) -> DeviceGenerator:
+        generator = cls()
+        generator.simulator = simulator
+        generator.seed_now = seed
+        generator.offset = 0
+        return generator
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]  # torch declares a variable
+        return CUDA
+
+    def take(self) -> tuple[int, int]:
+        """Move on by one operation. Returns the seed and offset of its numbers."""
+        offset = self.offset
+        self.offset += STEP
+        return self.seed_now, offset
+
+    def manual_seed(self, seed: int) -> DeviceGenerator:
+        simulator = self.simulator
+        if simulator.capture is not None and seed != self.seed_now:
+            operation = "torch.Generator.manual_seed"
+            simulator.refuse(Refusal(NEW_SEED, "random", operation, code="CL503", sticky=False))
+        if not simulator.is_capturing:
+            self.set_to(int(seed), 0)
+        return self
+
+    def seed(self) -> int:
+        self._refuse("seed")
+        self.manual_seed(secrets.randbits(52))
+        return self.initial_seed()
+
+    def initial_seed(self) -> int:
+        return self.read()[0]
+
+    def get_offset(self) -> int:
+        self._refuse("get_offset")
+        return self.read()[1]
+
+    def set_offset(self, offset: int) -> DeviceGenerator:
+        self._refuse("set_offset")
+        self.set_to(self.read()[0], offset)
+        return self
+
+    def get_state(self) -> torch.Tensor:
+        with torch._C._DisableTorchDispatch():  # noqa: SLF001 - a host tensor, whatever is on
+            return torch.tensor(self.read(), dtype=torch.int64).view(torch.uint8)
+
+    def set_state(self, new_state: torch.Tensor) -> DeviceGenerator:
+        with torch._C._DisableTorchDispatch():  # noqa: SLF001 - a host tensor, whatever is on
+            seed, offset = new_state.clone().view(torch.int64).tolist()
+        self.set_to(seed, offset)
+        return self
+
+    def clone_state(self) -> DeviceGenerator:
+        self._refuse("clone_impl")
+        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
+        twin.offset = self.offset
+        return twin
+
+    def graphsafe_get_state(self) -> DeviceGenerator:
+        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
+        twin.offset = self.offset
+        return twin
+
+    def graphsafe_set_state(self, state: DeviceGenerator) -> DeviceGenerator:  # type: ignore[override]
+        self.set_to(*state.read())
+        return self
+
+    def read(self) -> tuple[int, int]:
+        """Return seed and offset."""
+        return self.seed_now, self.offset
+
+    def set_to(self, seed: int, offset: int) -> None:
+        """Go to a seed and an offset."""
+        self.seed_now, self.offset = seed, offset
+
+    def _refuse(self, method: str) -> None:
+        _refuse(self.simulator, f"call CUDAGeneratorImpl::{method}", f"torch.Generator.{method}")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DeviceGenerator:
+        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
+        twin.offset = self.offset
+        memo[id(self)] = twin
+        return twin
+
+
+class DefaultGenerator(DeviceGenerator):
+    """The device's default generator: its state is that of the simulator's random numbers."""
+
+    @classmethod
+    def of(cls, simulator: Simulator) -> DefaultGenerator:
+        """Return it. There is one in a session."""
+        generator = cls()
+        generator.simulator = simulator
+        return generator
+
+    def manual_seed(self, seed: int) -> DeviceGenerator:
+        self.simulator.random.set_seed(int(seed))
+        return self
+
+    def read(self) -> tuple[int, int]:
+        return self.simulator.random.state()
+
+    def set_to(self, seed: int, offset: int) -> None:
+        self.simulator.random.set_state(seed, offset)
+
+
+def _refuse(simulator: Simulator, what: str, operation: str) -> None:
+    simulator.refuse(Refusal(_forbidden(what), "random", operation, code="CL503", sticky=False))

@@ -1,0 +1,89 @@
+"""Handles of CUDA's libraries: made at the first use, which a capture does not allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from torch._ops import OpOverload
+
+from capturelint.debug.simulated.arguments import Arguments
+from capturelint.debug.simulated.forms import FORMS
+from capturelint.debug.simulated.refusal import Refusal
+from capturelint.operations.dispatched import HANDLES
+from capturelint.operations.messages import NO_DNN
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated.simulator import Simulator
+
+_RULE = "CL901"
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """One form of an operation that needs a library, "" for none."""
+
+    fits: Callable[[Arguments], bool]
+    library: str
+    message: str
+
+
+class Libraries:
+    """Which libraries have a handle. One that has it keeps it for the session."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._opened: set[str] = set()
+        self._fused = 0
+        self._free = 0
+
+    def use(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note that an operation runs. Refuses if it first uses its library in a capture."""
+        needs = _needs_of(func)
+        if not needs or self._fused:
+            return
+        arguments = Arguments(func, args, kwargs, self._simulator)
+        need = next((need for need in needs if need.fits(arguments)), None)
+        if need is None or not need.library:
+            return
+        if self._free and need.library == "cuBLAS":
+            self._free -= 1
+            return
+        self._open(need.library, need.message, str(func))
+
+    def open_dnn(self, operation: str) -> None:
+        """Note that cuDNN is used by what has no operation of its own here."""
+        self._open("cuDNN", NO_DNN, operation)
+
+    @contextmanager
+    def fused(self) -> Iterator[None]:
+        """Return a context for work that CUDA does in one kernel of cuDNN, not in products."""
+        self._fused += 1
+        try:
+            yield
+        finally:
+            self._fused -= 1
+
+    def free_products(self, amount: int) -> None:
+        """Let the next products need no library: on CUDA they are part of a fused kernel."""
+        self._free = amount
+
+    def _open(self, library: str, message: str, operation: str) -> None:
+        if library in self._opened:
+            return
+        if self._simulator.capture is not None:
+            self._simulator.refuse(Refusal(message, "library", operation, code=_RULE))
+        self._opened.add(library)
+
+
+@cache
+def _needs_of(func: OpOverload) -> tuple[_Need, ...]:
+    schema = func._schema  # noqa: SLF001 - has no public name
+    return tuple(
+        _Need(FORMS[row.form], row.library, row.message)
+        for row in HANDLES
+        if row.op in (schema.name, f"{schema.name}.{schema.overload_name}")
+    )

@@ -1,0 +1,130 @@
+"""Random numbers of the device: a seed and an offset, as CUDA's Philox generators have.
+
+Inside a capture offsets count from its start. A replay adds the offset at which it begins, and moves
+the generator on by what the whole graph draws. A graph that draws nothing in all, since its state
+was put back, is not given a new start: its numbers stay those of the capture (H200, torch 2.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+
+from capturelint.debug.simulated.generators import (
+    NEW_SEED,
+    STEP,
+    DefaultGenerator,
+    DeviceGenerator,
+)
+from capturelint.debug.simulated.refusal import Refusal
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated.simulator import Simulator
+
+_OFFSETS = 1 << 64
+_SEED_MASK = (1 << 63) - 1
+
+
+class DeviceRandom:
+    """The state of the device's default generator.
+
+    A position names numbers for good: of a seed and an offset from zero. A replay's positions are
+    that at which it starts, plus the offsets that the capture noted.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        # CUDA draws its own first seed; nobody may rely on it.
+        self.seed = 0x5EED
+        self.offset = 0
+        self.default = DefaultGenerator.of(simulator)
+
+    def take(self, generator: torch.Generator | None = None) -> int:
+        """Move on by one operation. Returns its position, or its offset while capturing.
+
+        `generator`: as it was given; None for the default one. Raises RuntimeError if it is the
+        host's.
+        """
+        if generator is not None and generator is not self.default:
+            return position(*_of_device(generator).take())
+        capture = self._simulator.capture
+        if capture is not None and self._simulator.is_capturing:
+            offset = capture.drawn
+            capture.drawn += STEP
+            return offset
+        offset = self.offset
+        self.offset += STEP
+        return position(self.seed, offset)
+
+    def replaying(self, total: int, seed: int) -> int:
+        """Move on by what one replay draws in all, and return the position that it starts from.
+
+        `seed`: at the capture.
+        """
+        if total == 0:
+            return position(seed, 0)
+        start = position(self.seed, self.offset)
+        self.offset += total
+        return start
+
+    @contextmanager
+    def drawing(self, at: int) -> Iterator[None]:
+        """Return a context in which torch's host generator draws the numbers of a position."""
+        host = torch.default_generator
+        before = host.get_state()
+        host.manual_seed(_mixed(at))
+        try:
+            yield
+        finally:
+            host.set_state(before)
+
+    def set_seed(self, seed: int) -> None:
+        """Do what `manual_seed` does: nothing inside a capture, where only the same one passes."""
+        simulator = self._simulator
+        if simulator.capture is not None and seed != self.seed:
+            simulator.refuse(
+                Refusal(NEW_SEED, "random", "torch.cuda.manual_seed", code="CL503", sticky=False)
+            )
+        if not simulator.is_capturing:
+            self.seed, self.offset = seed, 0
+
+    def state(self) -> tuple[int, int]:
+        """Return seed and offset; while capturing the offset from the start of the capture."""
+        capture = self._simulator.capture
+        if capture is not None and self._simulator.is_capturing:
+            return self.seed, capture.drawn
+        return self.seed, self.offset
+
+    def set_state(self, seed: int, offset: int) -> None:
+        """Go to what `state` returned earlier."""
+        simulator = self._simulator
+        if simulator.capture is not None and seed != self.seed:
+            simulator.refuse(
+                Refusal(NEW_SEED, "random", "torch.cuda.set_rng_state", code="CL503", sticky=False)
+            )
+        if simulator.capture is not None and simulator.is_capturing:
+            simulator.capture.drawn = offset
+        else:
+            self.seed, self.offset = seed, offset
+
+
+def _of_device(generator: torch.Generator) -> DeviceGenerator:
+    if isinstance(generator, DeviceGenerator):
+        return generator
+    raise RuntimeError(
+        f"Expected a 'cuda' device type for generator but found '{generator.device.type}'"
+    )
+
+
+def position(seed: int, offset: int) -> int:
+    """Return the number that names an operation's random numbers."""
+    return seed * _OFFSETS + offset
+
+
+def _mixed(at: int) -> int:
+    """Return a seed for the host's generator, far apart for neighbouring positions."""
+    seed, offset = divmod(at, _OFFSETS)
+    return (seed * 0x9E3779B97F4A7C15 + offset * 0xBF58476D1CE4E5B9 + 12345) & _SEED_MASK

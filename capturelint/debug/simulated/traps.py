@@ -1,0 +1,80 @@
+"""What the table of operations says about one operation that a capture meets."""
+
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from torch._ops import OpOverload
+
+from capturelint.debug.simulated.arguments import Arguments
+from capturelint.debug.simulated.copied import rule_of_copy
+from capturelint.debug.simulated.forms import FORMS
+from capturelint.debug.simulated.generators import DeviceGenerator
+from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
+from capturelint.debug.simulated.schema import schema_of
+from capturelint.operations.dispatched import DISPATCHED, Dispatched
+from capturelint.operations.messages import FOREIGN_GENERATOR
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated.simulator import Simulator
+
+
+@dataclass(frozen=True, slots=True)
+class _Trap:
+    """One form of one operation. `refusal`: None where the form is safe."""
+
+    fits: Callable[[Arguments], bool]
+    refusal: Refusal | None
+
+
+def refusal_of(
+    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], simulator: Simulator
+) -> Refusal | None:
+    """Return why a capture refuses an operation with these arguments, or None if it does not."""
+    generator = kwargs.get("generator") if kwargs else None
+    if generator is not None and _is_foreign(generator, simulator):
+        return Refusal(FOREIGN_GENERATOR, "random", str(func), code="CL503", sticky=False)
+    traps = traps_of(func)
+    if not traps:
+        return None
+    arguments = Arguments(func, args, kwargs, simulator)
+    trap = next((trap for trap in traps if trap.fits(arguments)), None)
+    if trap is None or trap.refusal is None:
+        return None
+    return rule_of_copy(trap.refusal)
+
+
+def _is_foreign(generator: Any, simulator: Simulator) -> bool:
+    """Return whether a generator of the device is not registered with the graph."""
+    return isinstance(generator, DeviceGenerator) and generator is not simulator.random.default
+
+
+@cache
+def traps_of(func: OpOverload) -> tuple[_Trap, ...]:
+    """Return what the table says about an overload, first that about it alone.
+
+    A number that any other operation makes of data on the device was read on the host.
+    """
+    schema = func._schema
+    rows = _rows(f"{schema.name}.{schema.overload_name}") or _rows(schema.name)
+    traps = tuple(_Trap(FORMS[row.form], _refusal(row, str(func))) for row in rows)
+    if not traps and schema_of(func).reads:
+        read = Refusal(NOT_PERMITTED, "host-read", str(func), code="CL101")
+        return (_Trap(FORMS[""], read),)
+    return traps
+
+
+def _rows(name: str) -> list[Dispatched]:
+    return [row for row in DISPATCHED if row.op == name]
+
+
+def _refusal(row: Dispatched, operation: str) -> Refusal | None:
+    if row.effect is None:
+        return None
+    # Torch itself refuses an unpinned copy, before CUDA is asked: the capture stays valid.
+    sticky = row.message != UNPINNED
+    return Refusal(row.message, row.kind, operation, row.rule, row.effect, sticky)
