@@ -8,7 +8,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -60,7 +59,6 @@ def forked(work: Callable[[int, int], NoReturn]) -> Child:
     printed goes to the child's output.
     """
     events, output, lifeline = os.pipe(), os.pipe(), os.pipe()
-    _flush()
     pid = _fork()
     if pid == 0:
         try:
@@ -108,11 +106,3 @@ def _fork() -> int:
         # ended when its time is up, like any that hangs.
         warnings.filterwarnings("ignore", r"This process .* is multi-threaded", DeprecationWarning)
         return os.fork()
-
-
-def _flush() -> None:
-    """Write what waits in Python's buffers, or the child would write it a second time."""
-    for stream in (sys.stdout, sys.stderr):
-        # It may be None, closed, or any object that the user put there.
-        with suppress(AttributeError, ValueError, OSError):
-            stream.flush()
