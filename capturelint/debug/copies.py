@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import torch
@@ -49,6 +49,11 @@ def with_same_tensors(tree: _Tree) -> _Tree:
     Made before a call that changes its arguments in place, it still tells what they held.
     """
     return _Copies({}).of(tree)  # type: ignore[no-any-return] # a copy has the type of its original
+
+
+def with_tensors(tree: _Tree, others: Mapping[int, Tensor]) -> _Tree:
+    """Return a copy of `tree` that holds `others`, by the id of the tensor each stands for."""
+    return _Copies(dict(others)).of(tree)  # type: ignore[no-any-return] # same type
 
 
 class _Copies:

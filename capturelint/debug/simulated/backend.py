@@ -1,4 +1,5 @@
 """The backend that needs no GPU: it runs on the host and refuses what a CUDA capture would refuse."""
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
-from torch.utils import _pytree as pytree
 
 from capturelint.debug.backend import BackendError
+from capturelint.debug.simulated.autocast import casting
 from capturelint.debug.simulated.capture import capturing, looking
 from capturelint.debug.simulated.differ import frozen_values
 from capturelint.debug.simulated.engine import errors_kept
 from capturelint.debug.simulated.hazards import Hazards
 from capturelint.debug.simulated.launches import Launches
+from capturelint.debug.simulated.placing import placed
 from capturelint.debug.simulated.selftest import check_torch
 from capturelint.debug.simulated.simulator import Simulator
 from capturelint.debug.simulated.surroundings import patched
@@ -52,6 +54,7 @@ class SimulatedBackend:
 
     def __init__(self) -> None:
         self._active: Simulator | None = None
+        self._is_checked = False
 
     @property
     def simulator(self) -> Simulator:
@@ -67,21 +70,22 @@ class SimulatedBackend:
         Only this thread is covered, and threads started inside. Raises BackendError if the torch
         that is installed does not behave as the simulator needs.
         """
-        simulator = Simulator()
-        self._active, before = simulator, self._active
-        try:
-            with patched(simulator), errors_kept(), simulator.dispatching():
-                check_torch(simulator)
+        if not self._is_checked:
+            with _opened() as trial:
+                check_torch(trial)
+            self._is_checked = True
+        with _opened() as simulator:
+            self._active, before = simulator, self._active
+            try:
                 yield
-        finally:
-            self._active = before
+            finally:
+                self._active = before
 
     def place(self, value: _Value) -> _Value:
         """Return `value` on the device: a module, or any tree of tensors made on the host."""
         if isinstance(value, nn.Module):
             return value.cuda()
-        moved = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cuda(), value)
-        return cast("_Value", moved)
+        return placed(value, self.simulator)
 
     def seed(self, seed: int) -> None:
         """Seed Python's, numpy's and torch's generators, on the host and on the device."""
@@ -152,6 +156,16 @@ class SimulatedBackend:
             "python": platform.python_version(),
             "platform": platform.platform(terse=True),
         }
+
+
+@contextmanager
+def _opened() -> Iterator[Simulator]:
+    """Return a context in which the device of a new simulator is there."""
+    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
+        raise BackendError("a session of the simulator, or of fake tensors, is already open here")
+    simulator = Simulator()
+    with patched(simulator), errors_kept(), casting(), simulator.dispatching():
+        yield simulator
 
 
 def _seed_numpy(seed: int) -> None:

@@ -87,7 +87,7 @@ def _begun(simulator: Simulator, tape: Tape | None) -> Iterator[Capture]:
         streams.end(capture)
         simulator.capture = None
         if tape is not None:
-            tape.end(capture.drawn)
+            tape.end(drawn=capture.drawn, seed=simulator.random.seed)
 
 
 def _unjoined(simulator: Simulator, capture: Capture) -> tuple[Refusal, tuple[Place, ...]] | None:

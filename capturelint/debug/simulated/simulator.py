@@ -55,10 +55,10 @@ class Simulator:
     - `random.take()`: advance by one operation and return its offset, while `is_capturing` relative
       to the start of the capture (`capture.drawn` is advanced), else absolute;
       `random.drawing(offset)`: a context in which torch's default host generator draws the numbers
-      of that offset; `random.replaying(total)`: advance by what one replay draws and return the
-      offset that it starts from.
+      of that offset; `random.replaying(total, seed)`: advance by what one replay draws and return the
+      position that it starts from.
     - `pinned.holds(tensor)`, `pinned.add(tensor) -> tensor`: of plain host tensors, by storage.
-    - `libraries.use(func)`: an operation runs; refuses when it first uses its library in a capture.
+    - `libraries.use(func, args, kwargs)`: an operation runs; refuses when it first uses its library in a capture.
     - `traps.refusal_of(func, args, kwargs, simulator) -> Refusal | None`: asked for each operation
       on the device while `capture` is not None, before it runs; must be cheap for most.
     - `surroundings.patched(simulator)`: a context in which `torch.cuda` and its like answer for the

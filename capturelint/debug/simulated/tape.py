@@ -46,7 +46,8 @@ class Tape:
 
     A view is no node: its memory is fixed, so it stays true. Storages made inside the capture stay
     alive with the tape; older ones that it writes get their content back when it ends, since a
-    capture executes nothing. `drawn`: how far one replay moves the random numbers on.
+    capture executes nothing. `drawn`: how far one replay moves the random numbers on; `seed`: theirs
+    when it was captured.
     """
 
     def __init__(self, pinned: PinnedMemory) -> None:
@@ -56,6 +57,7 @@ class Tape:
         self._older = Snapshots()
         self._is_closed = False
         self.drawn = 0
+        self.seed = 0
 
     def expect_writes(self, call: Call) -> None:
         """Keep what `call` is about to overwrite of storages older than the capture."""
@@ -87,9 +89,10 @@ class Tape:
         args = [_exchanged(value, fixed) for value in call.args]
         return args, {name: _exchanged(value, fixed) for name, value in call.kwargs.items()}
 
-    def end(self, drawn: int) -> None:
+    def end(self, *, drawn: int, seed: int) -> None:
         """Put back what older storages held before the capture."""
         self.drawn = drawn
+        self.seed = seed
         self._older.restore()
 
     def replay(self, random: DeviceRandom) -> None:
@@ -97,7 +100,7 @@ class Tape:
         if self._is_closed:
             raise RuntimeError("a graph cannot be replayed after it was closed")
         with on_plain_tensors():
-            start = random.replaying(self.drawn)
+            start = random.replaying(self.drawn, self.seed)
             for node in self._nodes:
                 if node.offset is None:
                     node.run()
