@@ -50,11 +50,11 @@ def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> st
     for number, calls in enumerate(steps[1:], start=2):
         if len(calls) != len(steps[0]):
             was, is_ = _times(len(steps[0])), _times(len(calls))
-            return f"called {was} in step 1 and {is_} in step {number}"
+            return f"it is called {was} in step 1 and {is_} in step {number}"
         for first, call in zip(steps[0], calls, strict=True):
             found = _difference(named(run, first), named(run, call))
             if found:
-                return f"{found} in step {number}"
+                return f"its arguments vary between calls: {found} in step {number}"
     return ""
 
 

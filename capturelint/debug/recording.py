@@ -129,7 +129,7 @@ class _Recorder:
         try:
             result = run(*args, **kwargs)
         except Exception as error:
-            kept.raised = f"raises {type(error).__name__} in step {self.step + 1}"
+            kept.raised = f"it raises {type(error).__name__} in step {self.step + 1}"
             raise
         returned = copied(result)
         kept.steps[self.step].append(Call(*received, Modes.now()))

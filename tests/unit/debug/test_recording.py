@@ -245,23 +245,26 @@ def test_copies_taken_in_inference_mode_can_be_written_outside() -> None:
     [
         (
             lambda self, x: self.child(x) if x[0] < 1 else self.child(self.child(x)),
-            "called once in step 1 and 2 times in step 2",
+            "it is called once in step 1 and 2 times in step 2",
         ),
         (
             lambda self, x: x if x[0] < 1 else self.child(x),
-            "called 0 times in step 1 and once in step 2",
+            "it is called 0 times in step 1 and once in step 2",
         ),
         (
             lambda self, x: self.child(x, scale=int(x[0])),
-            "`scale` was 0 and is 1 in step 2",
+            "its arguments vary between calls: `scale` was 0 and is 1 in step 2",
         ),
         (
             lambda self, x: self.child(x[: int(x[0]) + 1]),
-            "`args[0]` was float32 tensor (1) and is float32 tensor (2) in step 2",
+            (
+                "its arguments vary between calls: "
+                "`args[0]` was float32 tensor (1) and is float32 tensor (2) in step 2"
+            ),
         ),
         (
             lambda self, x: self.child(x) if x[0] < 1 else self.child(x, mask=x),
-            "`mask` is given in step 2",
+            "its arguments vary between calls: `mask` is given in step 2",
         ),
     ],
 )
@@ -285,7 +288,7 @@ def test_a_module_that_raises_what_its_parent_handles_says_so() -> None:
 
     (part,) = _recorded(Calling(forward, child=Calling(fail))).parts
 
-    assert part.varies == "raises ValueError in step 2"
+    assert part.varies == "it raises ValueError in step 2"
 
 
 def test_modules_over_the_limit_are_missing_and_can_be_asked_for() -> None:
