@@ -32,12 +32,21 @@ def at(place: Place | None) -> str:
 
 
 def blamed_lines(report: Report) -> dict[str, tuple[str, ...]]:
-    """Return by module path the places to blame, as printed, in order, each once."""
-    found: dict[str, dict[str, None]] = {}
+    """Return by module path the places to blame, as printed: `model.py:9, 12` for two of a file."""
+    found: dict[str, dict[str, dict[int, None]]] = {}
     for culprit in report.culprits:
-        if culprit.place is not None:
-            found.setdefault(culprit.module, {})[at(culprit.place)] = None
-    return {module: tuple(places) for module, places in found.items()}
+        place = culprit.place
+        if place is not None and place.path:
+            lines = found.setdefault(culprit.module, {}).setdefault(place.path, {})
+            lines[place.line] = None
+    return {
+        module: tuple(_several(path, tuple(lines)) for path, lines in files.items())
+        for module, files in found.items()
+    }
+
+
+def _several(path: str, lines: tuple[int, ...]) -> str:
+    return ", ".join([at(Place(path, lines[0])), *map(str, lines[1:])])
 
 
 def culprit_blocks(report: Report, advice: Mapping[str, str]) -> list[Line]:
@@ -84,7 +93,7 @@ def _block(
     below += _evidence(culprit)
     if advice is not None:
         below.append(_field("rule", f"`capturelint rule {culprit.code}`"))
-    below.append(_field("next", next_step(verdict, culprit.message, advice or "")))
+    below.append(_field("next", next_step(verdict, culprit, advice or "")))
     words = verdict.value if verdict.is_failure else culprit.effect.value
     return line(
         f"{number}. ", Piece(at(place), Tone.STRONG), ": ", Piece(words, Tone.BAD), below=below
@@ -93,7 +102,10 @@ def _block(
 
 def _message(culprit: Culprit, said: str) -> Iterator[Line]:
     message = first_line(culprit.message)
-    if message:
+    frozen = culprit.evidence.frozen[:1]
+    # Both values are told as evidence.
+    is_told = any(one.before in message and one.after in message for one in frozen)
+    if message and not is_told:
         yield _field(said if culprit.effect is Effect.REFUSES else "effect", message)
 
 
@@ -105,7 +117,7 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
         yield from _frozen(frozen, culprit.place)
     if len(evidence.frozen) > _MOST:
         yield _field("baked in", f"{counted(len(evidence.frozen) - _MOST, 'more value')}")
-    for change in evidence.changes:
+    for change in () if evidence.frozen else evidence.changes:
         yield _field("changes", printable(change))
     if evidence.together:
         yield _field("together", ", ".join(named(path, "") for path in evidence.together))
@@ -116,7 +128,9 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
 
 
 def _difference(evidence: Evidence) -> str:
-    output = f", in output {printable(evidence.output)}" if evidence.output else ""
+    # A module that returns one tensor has no path to it.
+    is_whole = evidence.output in ("", "result")
+    output = "" if is_whole else f", in output {printable(evidence.output)}"
     words = f"replay {evidence.replay} is the first that differs{output}"
     if evidence.difference is None:
         return words
@@ -130,7 +144,7 @@ def _difference(evidence: Evidence) -> str:
 def _frozen(frozen: Frozen, blamed: Place | None) -> Iterator[Line]:
     name = f"{printable(frozen.name)} " if frozen.name else ""
     values = f"{name}{printable(frozen.before)} -> {printable(frozen.after)}"
-    yield _field("baked in", values)
+    yield _field("baked in", f"{values} in the next call; every replay uses the first")
     if at(frozen.place) != at(blamed):
         yield _field("used at", _place_and_source(frozen.place))
     if frozen.cause is not None and at(frozen.cause) != at(blamed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from capturelint.report.bisect_culprits import at, blamed_lines, culprit_blocks
 from capturelint.report.bisect_paths import shortened
@@ -72,7 +73,7 @@ def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
         [line(Piece(heading(report), tone), f": {printable(report.case)}: {meaning(report)}")],
         module_tree(report, blamed_lines(report)),
         *([block] for block in culprit_blocks(report, advice)),
-        list(_undecided(report)),
+        _undecided(report),
         _hazards(report),
         list(_notes(report)),
         [line(Piece(summary(report), Tone.STRONG))],
@@ -85,23 +86,23 @@ def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
     return lines
 
 
-def _undecided(report: Report) -> Iterator[Line]:
+def _undecided(report: Report) -> list[Line]:
     """Return why modules could not be judged, each reason once, and what to do."""
     reasons: dict[tuple[str, str], list[ModuleVerdict]] = {}
     for module in report.modules:
         if module.verdict is Verdict.UNDECIDED:
-            reasons.setdefault((module.why, module.cls), []).append(module)
-    for (why, cls), modules in reasons.items():
-        paths = shortened(module.path for module in modules)
-        reason = printable(why) or "no reason is known"
-        yield line(
-            Piece("undecided", Tone.LOUD),
-            f": {named(paths, cls)}",
-            below=[
-                line(Piece("why: ", Tone.DIM), reason),
-                line(Piece("next: ", Tone.DIM), _NEXT),
-            ],
+            reasons.setdefault((module.cls, module.why), []).append(module)
+    if not reasons:
+        return []
+    told = [
+        line(
+            Piece(named(shortened(module.path for module in modules), cls), Tone.STRONG),
+            f": {printable(why) or 'no reason is known'}",
         )
+        for (cls, why), modules in reasons.items()
+    ]
+    title = line(Piece("could not be judged", Tone.LOUD), ":")
+    return [replace(title, below=(*told, line(Piece("next: ", Tone.DIM), _NEXT)))]
 
 
 def _hazards(report: Report) -> list[Line]:

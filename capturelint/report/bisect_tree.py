@@ -54,7 +54,9 @@ def module_tree(report: Report, blamed: Mapping[str, tuple[str, ...]]) -> list[L
 
 
 def _forest(modules: Sequence[ModuleVerdict], blamed: Mapping[str, tuple[str, ...]]) -> list[_Node]:
-    nodes = {one.path: _Node(one, blamed.get(one.path, ())) for one in modules}
+    nodes: dict[str, _Node] = {}
+    for one in modules:
+        nodes.setdefault(one.path, _Node(one, blamed.get(one.path, ())))
     roots: list[_Node] = []
     for path, node in nodes.items():
         parent = next((nodes[outer] for outer in _outer(path) if outer in nodes), None)
@@ -76,7 +78,8 @@ def _line(node: _Node, *, is_root: bool = False) -> Line:
         pieces.append(f" at {', '.join(node.blamed)}")
     if module.calls > 1:
         pieces.append(Piece(f", {module.calls} calls", Tone.DIM))
-    if module.why:
+    # Why a module is undecided is told below the tree, with what to do.
+    if module.why and module.verdict is not Verdict.UNDECIDED:
         pieces.append(f": {printable(module.why)}")
     return line(*pieces, below=_inside(node), is_tree=is_root)
 

@@ -24,7 +24,7 @@ _MEANINGS: Mapping[Verdict, str] = {
 
 _CERTAINTIES: Mapping[tuple[Certainty, Effect], str] = {
     (Certainty.SHOWN, Effect.REFUSES): "seen: captured alone, the module raises at this line",
-    (Certainty.SHOWN, Effect.STALE): "seen: this line used another value in the next eager call",
+    (Certainty.SHOWN, Effect.STALE): "seen: the value here was another one in the next eager call",
     (Certainty.LIKELY, Effect.REFUSES): "likely: the capture itself did not stop at this line",
     (Certainty.LIKELY, Effect.STALE): "likely: it fits what differs; no error marks the line",
 }
@@ -54,6 +54,11 @@ _REMEDIES: Mapping[str, str] = {
     ),
     "cudaErrorCapturedEvent": "Query and wait for events outside the captured code.",
 }
+_HOST_RANDOM = "host random numbers"  # as the evidence of a change says it
+_DRAW_ON_DEVICE = (
+    "Draw random numbers on the device with torch, such as `torch.rand((), device=x.device)`:"
+    " replays advance that generator."
+)
 _NEXT_IS_UNKNOWN = "Do this before the captured code runs, or do it on the device."
 
 
@@ -84,11 +89,13 @@ def certainty(culprit: Culprit) -> str:
     return known or _OTHER_CERTAINTIES[culprit.certainty]
 
 
-def next_step(verdict: Verdict, message: str, advice: str) -> str:
+def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
     """Return one sentence on what to do. `advice`: that of the rule about the line, or ""."""
+    if any(_HOST_RANDOM in change for change in culprit.evidence.changes):
+        return _DRAW_ON_DEVICE
     if verdict in _NEXT:
         return _NEXT[verdict]
-    remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in message)
+    remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in culprit.message)
     return advice or next(remedies, _NEXT_IS_UNKNOWN)
 
 

@@ -77,7 +77,7 @@ refuses-capture (simulated): case.py:make: capturing it raises an error
     ... 1 module replays equal
   layers.1: same as layers.0
   counter (Counter): stale-on-replay at model.py:9
-  moe (MoE): undecided: operator ours::moe cannot be simulated
+  moe (MoE): undecided
 
 1. model.py:57: refuses-capture
   n = x.max().item()
@@ -94,14 +94,14 @@ refuses-capture (simulated): case.py:make: capturing it raises an error
   module: counter (Counter)
   operation: aten::mul
   effect: the number 3 is part of the graph
-  how sure: seen: this line used another value in the next eager call
+  how sure: seen: the value here was another one in the next eager call
   differs: replay 2 is the first that differs, in output [0].logits: by 0.0312 in float32, where 1e-05 is allowed
-  baked in: self.step 3 -> 4
+  baked in: self.step 3 -> 4 in the next call; every replay uses the first
   set at: model.py:8  self.step += 1
   next: Keep what changes between calls in a tensor on the device, and update it in place.
 
-undecided: moe (MoE)
-  why: operator ours::moe cannot be simulated
+could not be judged:
+  moe (MoE): operator ours::moe cannot be simulated
   next: Mend what the reason names, or leave the module out (`--skip`) and capture it on a GPU by hand.
 
 also seen in an eager run made as if capturing:
@@ -119,14 +119,43 @@ def test_an_unnamed_value_used_on_another_line_says_where() -> None:
     culprit = counting("counter")
     (frozen,) = culprit.evidence.frozen
     elsewhere = replace(frozen, name="", place=here(20, "y = x * n"), cause=None)
-    changes = ("self.seen grew",)
+    changes = ("self.step: 3 -> 4",)
     culprit = replace(culprit, evidence=Evidence(frozen=(elsewhere,), changes=changes))
 
-    assert culprit_lines(culprit)[6:9] == [
-        "  baked in: 3 -> 4",
+    assert culprit_lines(culprit)[6:] == [
+        "  baked in: 3 -> 4 in the next call; every replay uses the first",
         "  used at: model.py:20  y = x * n",
-        "  changes: self.seen grew",
+        "  next: Keep what changes between calls in a tensor on the device, and update it in place.",
     ]
+
+
+def test_what_changed_is_told_when_no_baked_value_is_known() -> None:
+    culprit = replace(counting("counter"), evidence=Evidence(changes=("self.seen: grew",)))
+
+    assert "  changes: self.seen: grew" in culprit_lines(culprit)
+
+
+def test_a_message_that_says_the_baked_values_is_not_told_twice() -> None:
+    culprit = replace(counting("counter"), message="every replay uses it as it was: 3, then 4")
+
+    assert "then" not in "\n".join(culprit_lines(culprit))
+
+
+def test_random_numbers_of_the_host_have_a_cure_of_their_own() -> None:
+    drawing = Evidence(changes=("random: host random numbers",))
+    named_so = Evidence(changes=("self.random_table: rebound",))
+
+    last = [culprit_lines(replace(counting("c"), evidence=one))[-1] for one in (drawing, named_so)]
+
+    assert last[0].startswith("  next: Draw random numbers on the device")
+    assert last[1].startswith("  next: Keep what changes between calls")
+
+
+def test_two_lines_of_a_file_name_it_once_in_the_tree() -> None:
+    culprits = (reading("a"), replace(reading("a"), place=here(60, "y")), counting("a"))
+    report = replace(failing(), modules=(module("a", Verdict.REFUSES),), culprits=culprits)
+
+    assert "\na (Block): refuses-capture at model.py:57, 60, 9\n" in bisect_text.render(report)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +278,29 @@ def test_of_many_baked_values_the_first_are_told() -> None:
     many = Evidence(frozen=tuple(replace(frozen, name=f"n{k}", cause=None) for k in range(7)))
 
     assert culprit_lines(replace(culprit, evidence=many))[6:10] == [
-        "  baked in: n0 3 -> 4",
-        "  baked in: n1 3 -> 4",
-        "  baked in: n2 3 -> 4",
+        "  baked in: n0 3 -> 4 in the next call; every replay uses the first",
+        "  baked in: n1 3 -> 4 in the next call; every replay uses the first",
+        "  baked in: n2 3 -> 4 in the next call; every replay uses the first",
         "  baked in: 4 more values",
     ]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        (Evidence(replay=3), "replay 3 is the first that differs"),
+        (
+            Evidence(replay=3, output="result", difference=2.0),
+            "replay 3 is the first that differs: by 2",
+        ),
+        (
+            Evidence(replay=1, output="cache[0]", difference=0.5, tolerance=0.0, dtype="int64"),
+            "replay 1 is the first that differs, in output cache[0]: by 0.5 in int64, where 0 is"
+            " allowed",
+        ),
+    ],
+)
+def test_a_difference_is_told_as_far_as_it_was_measured(evidence: Evidence, words: str) -> None:
+    lines = culprit_lines(replace(counting("counter"), evidence=evidence))
+
+    assert f"  differs: {words}" in lines

@@ -109,7 +109,17 @@ def test_siblings_with_names_are_never_folded() -> None:
     ]
 
 
-def test_the_reason_and_the_number_of_calls_are_told() -> None:
-    twice = replace(module("a", Verdict.UNDECIDED, why="ran out\nof time"), calls=2)
+def test_the_number_of_calls_is_told_and_a_reason_unless_it_is_told_below_the_tree() -> None:
+    twice = replace(module("a", Verdict.REFUSES, why="ran out\nof time"), calls=2)
+    undecided = module("b", Verdict.UNDECIDED, why="ran out\nof time")
 
-    assert shown(twice) == ["a (Block): undecided, 2 calls: ran out of time"]
+    assert shown(twice, undecided) == [
+        "a (Block): refuses-capture, 2 calls: ran out of time",
+        "b (Block): undecided",
+    ]
+
+
+def test_of_two_verdicts_on_one_module_the_first_counts() -> None:
+    assert shown(module("", Verdict.UNDECIDED), module("", Verdict.NOT_CALLED)) == [
+        "<root> (Block): undecided"
+    ]
