@@ -1,30 +1,51 @@
-"""The README: its example is what the tool prints, its commands are what CI runs, its settings exist."""
+"""The README: its examples are what the tool prints, its commands work, its options and settings exist."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
+import subprocess
+import sys
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from capturelint.cli import bisect
 from capturelint.cli.main import main
 from capturelint.cli.settings import check_codes
 from capturelint.config import Config, load_config
 from capturelint.lint.registry import builtin_rules
+from capturelint.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_example_is_what_check_prints(
+def table(heading: str) -> dict[str, list[str]]:
+    """Return the rows of the table under `heading`, by the text of their first cell."""
+    section = README.partition(f"### {heading}\n")[2].partition("\n#")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line[:1] == "|"]
+    return {first.strip(): [cell.strip() for cell in rest] for first, *rest in rows[2:]}
+
+
+def masked(text: str) -> str:
+    """Return a report of bisect without what changes from run to run and from machine to machine."""
+    return re.sub(r"[\d.]+ s, backend (\w+), torch \S+", r"T s, backend \1, torch V", text)
+
+
+def test_the_first_example_is_what_check_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (example,) = blocks("console")
+    example = blocks("console")[0]
     command, _, wanted = example.partition("\n")
     monkeypatch.chdir(ROOT)
 
@@ -33,12 +54,56 @@ def test_the_example_is_what_check_prints(
     assert capsys.readouterr().out == wanted
 
 
-def test_there_are_two_commands_and_ci_runs_the_second() -> None:
+@needs_torch
+def test_the_second_example_is_what_bisect_prints() -> None:
+    command, _, wanted = blocks("console")[1].partition("\n")
+    assert command == "$ capturelint bisect fixtures/models/decoder.py:make"
+    done = subprocess.run(
+        [sys.executable, "-m", "capturelint", *command.split()[2:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+    assert (masked(done.stdout), done.stderr, done.returncode) == (masked(wanted), "", 1)
+
+
+def test_the_first_command_runs_both_and_ci_runs_the_second() -> None:
     first, second = blocks("sh")
     steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    *_, check, bisected = [line.removesuffix(" &&") for line in first.strip().splitlines()]
 
-    assert first.strip().endswith("capturelint check --exit-zero fixtures/models")
+    assert check == ".venv/bin/capturelint check --exit-zero fixtures/models"
+    assert bisected == (".venv/bin/capturelint bisect --exit-zero fixtures/models/decoder.py:make")
     assert second.strip() == steps[-1]
+
+
+def test_every_option_of_bisect_is_told_with_its_default() -> None:
+    parser = argparse.ArgumentParser()
+    bisect.add_arguments(parser)
+    defaults = vars(parser.parse_args(["case.py:make"]))
+    in_words = {"target", "inputs", "call", "no_color"}
+    told = {
+        option: row[0]
+        for cell, row in table("Options").items()
+        for option in re.findall(r"--[\w-]+", cell)
+    }
+
+    assert {f"--{name.replace('_', '-')}" for name in defaults.keys() - in_words} == set(told)
+    for name in defaults.keys() - in_words:
+        if isinstance(defaults[name], str):
+            assert told[f"--{name.replace('_', '-')}"].strip("`") == defaults[name]
+    assert "`--inputs FILE.py:NAME`" in README and "`--call METHOD`" in README
+
+
+def test_every_verdict_is_told_with_its_exit_code() -> None:
+    told = {cell.strip("`"): row[-1] for cell, row in table("Verdicts").items()}
+
+    assert {verdict.value: str(verdict.exit_code) for verdict in Verdict} == {
+        word: code.partition(" ")[0] for word, code in told.items()
+    }
 
 
 def test_the_settings_are_all_there_is_and_can_be_read(tmp_path: Path) -> None:

@@ -294,9 +294,8 @@ def test_of_many_baked_values_the_first_are_told() -> None:
             "replay 3 is the first that differs: by 2",
         ),
         (
-            Evidence(replay=1, output="cache[0]", difference=0.5, tolerance=0.0, dtype="int64"),
-            "replay 1 is the first that differs, in output cache[0]: by 0.5 in int64, where 0 is"
-            " allowed",
+            Evidence(replay=1, output="c[0]", difference=0.5, tolerance=0.0, dtype="int64"),
+            "replay 1 is the first that differs, in output c[0]: by 0.5 in int64, where 0 is allowed",
         ),
     ],
 )
