@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import is_
 from types import CellType, FunctionType
 from typing import Any, Protocol
 
@@ -109,7 +110,10 @@ class Items:
         return self.container.item(owner, key)
 
     def write(self, owner: Any, kept: Mapping[Any, object]) -> None:
-        if self.container.is_mutable and not _is_same(self.read(owner), kept):
+        if not self.container.is_mutable:
+            return
+        is_same = _is_same if self.container.has_keys else _holds_same
+        if not is_same(self.read(owner), kept):
             self.container.fill(owner, kept)
 
     def name(self, path: str, key: Any) -> str:
@@ -162,18 +166,26 @@ class Defaults:
         return f"default {key} of {path}"
 
 
-@dataclass(frozen=True, slots=True)
 class Namespace:
-    """The variables of a class or file that hold data, such as `Model.calls`, `global step`."""
+    """The variables of one class or file that hold data, such as `Model.calls`, `global step`."""
 
-    prefix: str = ""
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        # Most are functions and classes and stay so: while there are as many, only those that
+        # held data are looked at.
+        self._size = -1
+        self._names: list[str] = []
 
     def read(self, owner: Any) -> dict[Any, object]:
         held = owner if isinstance(owner, dict) else vars(owner)
+        if len(held) != self._size:
+            self._size = len(held)
+            names = [name for name in list(held) if not name.startswith("__")]
+            self._names = [name for name in names if kind_of(type(held[name])) in DATA]
         return {
-            name: value
-            for name, value in list(held.items())
-            if not name.startswith("__") and kind_of(type(value)) in DATA
+            name: held[name]
+            for name in self._names
+            if name in held and kind_of(type(held[name])) in DATA
         }
 
     def get(self, owner: Any, key: Any) -> object:
@@ -191,7 +203,7 @@ class Namespace:
                 setattr(owner, name, value)
 
     def name(self, path: str, key: Any) -> str:
-        return f"{self.prefix}{key}" if self.prefix else dotted(path, key)
+        return f"{self._prefix}{key}" if self._prefix else dotted(path, key)
 
 
 ATTRIBUTES = Attributes()
@@ -204,11 +216,12 @@ def dotted(path: str, name: str) -> str:
 
 
 def _is_same(now: Mapping[Any, object], kept: Mapping[Any, object]) -> bool:
-    """Return whether both hold the same objects in the same order."""
-    return len(now) == len(kept) and all(
-        item is kept_item and (key is other or (type(key) is int and key == other))
-        for (key, item), (other, kept_item) in zip(now.items(), kept.items(), strict=True)
-    )
+    """Return whether both hold the same objects in the same order, under the same keys."""
+    return _holds_same(now, kept) and all(map(is_, now, kept))
+
+
+def _holds_same(now: Mapping[Any, object], kept: Mapping[Any, object]) -> bool:
+    return len(now) == len(kept) and all(map(is_, now.values(), kept.values()))
 
 
 def _rewrite(

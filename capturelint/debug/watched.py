@@ -16,6 +16,7 @@ from capturelint.debug.frames import is_users
 from capturelint.debug.host_random import generator_of
 from capturelint.debug.kinds import Kind, kind_of
 from capturelint.debug.marks import ArrayMark, GeneratorMark, Mark, TensorMark, tensor_mark
+from capturelint.debug.per_class import once_per_class
 from capturelint.debug.sections import ATTRIBUTES, MODULE, Items, Section
 from capturelint.debug.storages import is_host
 
@@ -84,13 +85,14 @@ class _Walk:
         self._definitions = definitions
         self._known = known
         self._wrappers: set[int] = set()
-        self._waiting: deque[tuple[Any, int]] = deque()  # with how many objects are above it
+        # How to visit what, and how many objects are above it.
+        self._waiting: deque[tuple[_Visit, Any, int]] = deque()
 
     def start(self, path: str, root: Any) -> None:
         holder = getattr(root, "__self__", root)
         if kind_of(type(holder)) in (Kind.MODULE, Kind.OBJECT):
             self.found.starts[id(holder)] = path, holder
-        self._waiting.append((root, 0))
+        self._wait((root,), 0)
 
     def finish(self) -> None:
         self._visit_waiting()
@@ -99,11 +101,11 @@ class _Walk:
             self._visit_waiting()
 
     def _visit_waiting(self) -> None:
-        while self._waiting:
-            value, depth = self._waiting.popleft()
-            key = id(value)
-            if key not in self.found.nodes and key not in self.found.marks:
-                _VISITS[kind_of(type(value))](self, value, depth)
+        waiting, nodes, marks = self._waiting, self.found.nodes, self.found.marks
+        while waiting:
+            visit, value, depth = waiting.popleft()
+            if id(value) not in nodes and id(value) not in marks:
+                visit(self, value, depth)
 
     def tensor(self, tensor: Tensor, depth: int) -> None:  # noqa: ARG002 - as all visits
         key = id(tensor)
@@ -176,7 +178,10 @@ class _Walk:
                 self._wait(kept.values(), depth + 1)
 
     def _wait(self, values: Iterable[object], depth: int) -> None:
-        self._waiting += [(value, depth) for value in values if kind_of(type(value)) in _VISITS]
+        for value in values:
+            visit = _visit_of(type(value))
+            if visit is not None:
+                self._waiting.append((visit, value, depth))
 
     def _wait_unnamed(self, values: Iterable[object], depth: int) -> None:
         """Visit what no path leads to, such as the object of a hook, under the name of its class."""
@@ -187,7 +192,8 @@ class _Walk:
         self._wait(kept, depth)
 
 
-_VISITS: Mapping[Kind, Callable[[_Walk, Any, int], None]] = {
+_Visit = Callable[[_Walk, Any, int], None]
+_VISITS: Mapping[Kind, _Visit] = {
     Kind.TENSOR: _Walk.tensor,
     Kind.ARRAY: _Walk.array,
     Kind.GENERATOR: _Walk.generator,
@@ -198,3 +204,8 @@ _VISITS: Mapping[Kind, Callable[[_Walk, Any, int], None]] = {
     Kind.PARTIAL: _Walk.partial,
     Kind.FUNCTION: _Walk.function,
 }
+
+
+@once_per_class
+def _visit_of(cls: type) -> _Visit | None:
+    return _VISITS.get(kind_of(cls))
