@@ -32,35 +32,37 @@ def load(
     session, the generators seeded. Raises `CaseError` there, or here for text that names nothing.
     """
     chosen = Settings() if settings is None else settings
-    make = _hub_model(target, chosen) or _own(target, inputs, chosen)
-
-    def instance() -> Case:
-        return _in_mode(_with_method(make(), call), chosen)
-
-    return instance
-
-
-def _hub_model(target: object, settings: Settings) -> Callable[[], Case] | None:
-    if not isinstance(target, str) or not target.startswith(("hf:", "timm:")):
-        return None
-    from capturelint.debug.hub import model_of
-
-    return model_of(target, settings)
-
-
-def _own(target: object, inputs: object, settings: Settings) -> Callable[[], Case]:
-    named = parsed(target) if isinstance(target, str) else None
+    named = None
+    if isinstance(target, str) and target.startswith(("hf:", "timm:")):
+        make = _of_library(target)
+    else:
+        named = parsed(target) if isinstance(target, str) else None
+        make = _own(target, named)
     within = None if named is None else named.place
     role = "what makes inputs"
     given = parsed(inputs, within=within, role=role) if isinstance(inputs, str) else inputs
 
-    def case() -> Case:
-        value = target if named is None else found(named)
-        label = getattr(value, "__qualname__", "the case") if named is None else named.text
+    def instance() -> Case:
+        value, label = make()
         own_inputs = found(given) if isinstance(given, Target) else given
-        return case_from(value, label, own_inputs, settings)
+        return _in_mode(_with_method(case_from(value, label, own_inputs, chosen), call), chosen)
 
-    return case
+    return instance
+
+
+def _of_library(target: str) -> Callable[[], tuple[object, str]]:
+    # Only those who ask for such a model pay for importing what makes it.
+    from capturelint.debug.hub.named import named_case
+
+    make = named_case(target)
+    return lambda: (make(), target)
+
+
+def _own(target: object, named: Target | None) -> Callable[[], tuple[object, str]]:
+    """Return what finds the user's object, and what to call it."""
+    if named is None:
+        return lambda: (target, getattr(target, "__qualname__", "the case"))
+    return lambda: (found(named), named.text)
 
 
 def _with_method(case: Case, call: str | None) -> Case:

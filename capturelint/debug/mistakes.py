@@ -18,10 +18,14 @@ class CaseError(CapturelintError):
 
 def raised(what: str, error: BaseException) -> CaseError:
     """Return what to say when the user's code, named by `what`, raised `error`."""
-    text = _first_line(str(error))
     where = place_of(error)
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return CaseError(f"{what} raised {said}{' at ' if where else ''}{where}")
+    return CaseError(f"{what} raised {summary(error)}{' at ' if where else ''}{where}")
+
+
+def summary(error: BaseException) -> str:
+    """Return the type of `error` and the first line of its text."""
+    text = _first_line(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def place_of(error: BaseException) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from difflib import get_close_matches
 import torch
 
 from capturelint.debug.arguments import tensors
+from capturelint.debug.generators import generator_of
 from capturelint.debug.mistakes import CaseError
 
 
@@ -41,7 +41,7 @@ class Redraw:
         """Overwrite the drawn tensors of `inputs`, a copy of the example, with those of `seed`."""
         for name, tensor in tensors(inputs):
             if name in self._spreads:
-                _fill(tensor, self._spreads[name], _generator(seed, name))
+                _fill(tensor, self._spreads[name], generator_of(seed, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +139,6 @@ def _on_host(tensor: torch.Tensor) -> torch.Tensor:
     values = tensor.detach().cpu()
     wide = (torch.float64, torch.complex64, torch.complex128)
     return values.float() if values.is_floating_point() and values.dtype not in wide else values
-
-
-def _generator(seed: int, name: str) -> torch.Generator:
-    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=7).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest, "big"))
 
 
 def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:

@@ -1,0 +1,158 @@
+"""A tiny configuration of the same architecture: fewer layers and experts, smaller everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from capturelint.debug.hub.sizes import (
+    PLAIN_TOKENS,
+    VOCABULARY,
+    Sizes,
+    is_head_size,
+    is_heads,
+    is_layers,
+    is_token,
+)
+from capturelint.debug.signature import parameters
+
+_WIDTHS = (
+    "hidden_size d_model n_embd embed_dim embed_dims dim hidden_dim hidden_sizes width".split()
+)
+_WIDTHS += ["encoder_hidden_size", "decoder_hidden_size", "model_dim"]
+_INDICES = re.compile(r"(\w+_)?(indexes|indices|layer_ids?)")
+_LEAST_LAYERS = 2
+_STEP = 4  # a rotary embedding splits a head in two, and some split it again
+_MOST_LAYERS = 8  # where layers are of many kinds, or many are named
+
+
+def shrunk(config: Any, *, most: int, images: bool) -> Any:
+    """Return a tiny configuration like `config`, of the same class.
+
+    `most`: what numbers of heads, and sizes of a head, are each divided by; or a smaller power of
+    two that suits them. `images`: whether these shrink too. Raises what the class does, if it does
+    not take the values.
+    """
+    parts = [_settable(part) for part in configs(config)]
+    special = sorted(token for token in special_tokens(config) if token >= PLAIN_TOKENS)
+    moved = {token: VOCABULARY - 1 - index for index, token in enumerate(special)}
+    heads = _largest(most, lambda by: all(_divides_heads(by, part) for part in parts))
+    head = _largest(most, lambda by: all(_divides_widths(by, part) for part in parts))
+    return _shrunk(config, Sizes(heads, head, images=images, tokens=moved))
+
+
+def configs(config: Any) -> Iterator[Any]:
+    """Yield `config` and those of the parts of its model, the outer first."""
+    yield config
+    for value in vars(config).values():
+        if _is_config(value):
+            yield from configs(value)
+
+
+def special_tokens(config: Any) -> frozenset[int]:
+    """Return the ids that have a meaning of their own anywhere in a model."""
+    found: set[int] = set()
+    for part in configs(config):
+        for name, value in vars(part).items():
+            if is_token(name):
+                several = value if isinstance(value, list | tuple) else [value]
+                found.update(one for one in several if type(one) is int and one >= 0)
+    return frozenset(found)
+
+
+def _shrunk(config: Any, sizes: Sizes) -> Any:
+    untouched = _untouched(config)
+    patch = getattr(config, "patch_size", None)
+    given: dict[str, Any] = {}
+    for name, value in _settable(config).items():
+        if _is_config(value):
+            given[name] = _shrunk(value, sizes)
+            continue
+        smaller = sizes.smaller(name, value, patch if type(patch) is int else None)
+        if smaller != value or getattr(untouched, name, None) != value:
+            given[name] = smaller
+    return type(config)(**{**given, **_layers(config)})
+
+
+def _is_config(value: object) -> bool:
+    return hasattr(value, "model_type") and hasattr(value, "to_dict")
+
+
+def _settable(config: Any) -> dict[str, Any]:
+    names = (name for name in parameters(type(config)) if name not in ("id2label", "label2id"))
+    values = {name: getattr(config, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _untouched(config: Any) -> Any:
+    try:
+        return type(config)()
+    except Exception:  # noqa: BLE001 - a class that must be given values: all of them are
+        return None
+
+
+def _layers(config: Any) -> dict[str, Any]:
+    """Return numbers and lists of layers such that layers of every kind are there."""
+    values = _settable(config)
+    numbers = [name for name, value in values.items() if is_layers(name) and type(value) is int]
+    count = max((values[name] for name in numbers), default=0)
+    if count <= _LEAST_LAYERS:
+        return {}
+    lists = {name: one for name, one in values.items() if isinstance(one, list | tuple) and one}
+    kinds = {name: _distinct(one) for name, one in lists.items() if len(one) == count}
+    indices = {name: one for name, one in lists.items() if _INDICES.fullmatch(name)}
+    wanted = [len(one) for one in kinds.values()] + [len(one) + 1 for one in indices.values()]
+    kept = min(max([_LEAST_LAYERS, *wanted]), _MOST_LAYERS, count)
+    features = (
+        {"out_features": None} if "out_indices" in indices and "out_features" in lists else {}
+    )
+    return (
+        {name: kept for name in numbers if values[name] == count}
+        | {name: _padded(one, kept) for name, one in kinds.items()}
+        | {name: _last(name, len(one), kept) for name, one in indices.items()}
+        | features
+    )
+
+
+def _distinct(values: Sequence[object]) -> list[object]:
+    """Return the values that differ, in order of first appearance."""
+    return list({str(value): value for value in values}.values())
+
+
+def _padded(values: list[object], length: int) -> list[object]:
+    return (values + [values[-1]] * length)[:length]
+
+
+def _last(name: str, number: int, kept: int) -> list[int]:
+    """Return the indices of the last layers; where they are outputs, layers count from 1."""
+    first = kept - min(number, kept) + (name == "out_indices")
+    return list(range(first, first + min(number, kept)))
+
+
+def _largest(most: int, suits: Callable[[int], bool]) -> int:
+    """Return the largest power of two up to `most` that suits."""
+    while most > 1 and not suits(most):
+        most //= 2
+    return most
+
+
+def _divides_heads(by: int, values: Mapping[str, object]) -> bool:
+    heads = [_first(value) for name, value in values.items() if is_heads(name)]
+    return all(head % by == 0 and (head > by or head == 1) for head in heads if head > 1)
+
+
+def _divides_widths(by: int, values: Mapping[str, object]) -> bool:
+    """Return whether `by` divides the size of each head, and leaves it even."""
+    numbers = [_first(value) for name, value in values.items() if is_heads(name)]
+    widths = [_first(values[name]) for name in _WIDTHS if name in values]
+    sizes = [
+        width // number for width in widths for number in numbers if number and width % number == 0
+    ]
+    sizes += [_first(value) for name, value in values.items() if is_head_size(name)]
+    return all(size % (by * _STEP) == 0 for size in sizes if size % _STEP == 0)
+
+
+def _first(value: object) -> int:
+    one = value[0] if isinstance(value, list | tuple) and value else value
+    return one if type(one) is int else 0
