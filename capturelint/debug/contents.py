@@ -45,7 +45,7 @@ def _elements(mark: TensorMark, contents: Contents) -> torch.Tensor:
     """Return the elements that a tensor showed of these contents, in one dimension."""
     assert mark.alias is not None
     alias = mark.alias
-    whole = torch.empty(0, dtype=alias.dtype)
+    whole = torch.empty(0, dtype=alias.dtype, device=contents.bytes.device)
     whole.set_(contents.bytes, alias.storage_offset(), alias.shape, alias.stride())
     return whole.reshape(-1)
 

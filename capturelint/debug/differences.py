@@ -124,6 +124,8 @@ class _Comparison:
         self, was: object, now: object, name: str, route: Route
     ) -> Iterator[tuple[Change, Route]]:
         kind = kind_of(type(was))
+        if kind is Kind.SCALAR and was is now:
+            return
         if kind is not kind_of(type(now)):
             yield Change(name, "rebound", described(was), described(now)), route
         elif kind in (Kind.MODULE, Kind.CONTAINER, Kind.OBJECT) and type(was) is type(now):

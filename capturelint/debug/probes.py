@@ -71,7 +71,7 @@ def _contents(tensor: Tensor) -> object:
     if storage is None or storage.nbytes() > _MOST_BYTES:
         return None if tensor.is_inference() else tensor._version  # noqa: SLF001 - counts writes
     with no_dispatch():
-        whole = torch.empty(0, dtype=torch.uint8).set_(storage)
+        whole = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
         return whole.clone()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from capturelint.debug.state import State
+from capturelint.debug.state import Change, State
 
 
 class Model(nn.Module):
@@ -112,3 +112,30 @@ def test_a_buffer_made_in_inference_mode_comes_back() -> None:
     restored(model, change)
 
     assert model.acc.tolist() == [0]
+
+
+def test_state_is_saved_and_put_back_in_inference_mode_too() -> None:
+    model = Model()
+    place = model.linear.weight.data_ptr()
+
+    with torch.inference_mode():
+        restored(model, lambda: setattr(model.linear.weight, "data", torch.ones(1)))
+        restored(model, lambda: model.norm(torch.randn(3, 2)))
+
+    assert model.linear.weight.data_ptr() == place
+    assert not model.linear.weight.is_inference()
+    model.linear(torch.ones(1, 2)).sum().backward()
+
+
+def test_the_default_device_of_the_user_does_not_matter() -> None:
+    model = Model()
+    state = State([model])
+
+    with torch.device("meta"):
+        before = state.save()
+        model.acc.add_(1)
+        found = state.changes(before, state.save())
+        state.restore(before)
+
+    assert found == (Change("acc", "host tensor", "0.0 at [0]", "1.0 at [0]"),)
+    assert model.acc.tolist() == [0, 0]
