@@ -1,4 +1,4 @@
-"""Trees of transformers' own key-value caches and outputs."""
+"""Trees and state of transformers' own key-value caches and outputs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
+from capturelint.debug.state import Change, State
 from capturelint.debug.trees import ArgumentVariesError, copied, copy_into, leaves
 
 pytest.importorskip("transformers", reason="about transformers' caches")
@@ -103,3 +105,31 @@ def test_a_model_output_is_copied_with_both_ways_to_its_values() -> None:
     assert copy.logits is not output.logits
     assert copy.past_key_values is copy["past_key_values"]
     assert next(iter(tensors(copy))) == "logits"
+
+
+def test_a_cache_that_a_module_keeps_in_a_list_is_told_and_put_back() -> None:
+    class Decoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.caches = [dynamic_cache(1.0)]
+
+        def forward(self) -> None:
+            self.caches[0].update(*states(2.0, 1), 0)
+
+    decoder = Decoder()
+    state = State([decoder])
+    before = state.save()
+
+    decoder()
+    assert state.changes(before, state.save()) == tuple(
+        Change(
+            f"caches[0].layers[0].{name}",
+            "rebound",
+            "float32 tensor (1, 2, 3, 4)",
+            "float32 tensor (1, 2, 4, 4)",
+        )
+        for name in ("keys", "values")
+    )
+    state.restore(before)
+
+    assert decoder.caches[0].get_seq_length() == 3
