@@ -37,6 +37,7 @@ class Bindings:
             "canDeviceAccessPeer": lambda *_devices: False,
             "getArchFlags": lambda: ARCHITECTURES,
             "getCurrentStream": lambda _device: _named(self._simulator.streams.current),
+            "getCurrentRawStream": lambda _device: self._simulator.streams.current.cuda_stream,
             "getDefaultStream": lambda _device: _named(self._simulator.streams.default),
             "setStream": self._set_stream,
             "isCurrentStreamCapturing": self._simulator.is_capturing_here,

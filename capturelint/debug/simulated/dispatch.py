@@ -73,7 +73,7 @@ def dispatch(
     if not call.is_work:
         return _on_host(simulator, func, call)
     if schema.is_composite:
-        with DeviceMode(simulator):
+        with DeviceMode(simulator), simulator.libraries.doing(func, args, kwargs):
             return func.decompose(*args, **kwargs)
     if not schema.is_known:
         return custom.run_custom(simulator, func, args, kwargs)

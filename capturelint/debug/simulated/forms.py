@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from capturelint.debug.simulated import host_copies, index_forms
+from capturelint.debug.simulated import attention_forms, host_copies, index_forms
 from capturelint.debug.simulated.arguments import Arguments
 from capturelint.debug.simulated.tensor import DeviceTensor
 
@@ -82,7 +82,7 @@ def _has_long_rows(arguments: Arguments) -> bool:
 
 
 def _is_unchecked(arguments: Arguments) -> bool:
-    return bool(arguments["unsafe"]) or arguments["self"] is arguments["data"] is None
+    return bool(arguments["unsafe"])
 
 
 def _has_no_range(arguments: Arguments) -> bool:
@@ -128,6 +128,7 @@ def _is_for_cudnn(arguments: Arguments) -> bool:
 
 FORMS: Mapping[str, Callable[[Arguments], bool]] = {
     "": lambda _arguments: True,
+    **attention_forms.FORMS,
     **host_copies.FORMS,
     **index_forms.FORMS,
     "the same memory, or other sizes": _is_alike,

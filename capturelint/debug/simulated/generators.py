@@ -6,6 +6,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 import torch
+from typing_extensions import Self
 
 from capturelint.debug.simulated.device import CUDA
 from capturelint.debug.simulated.refusal import Refusal
@@ -15,17 +16,12 @@ if TYPE_CHECKING:
 
 # What one operation moves the offset by, whatever it draws.
 STEP = 4
+# Of a generator that was not seeded, as torch has it.
+FIRST_SEED = 67280421310721
 NEW_SEED = (
     "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is "
     "the same as the original seed."
 )
-
-
-def _forbidden(call: str) -> str:
-    return (
-        f"Cannot {call} during CUDA graph capture. If you need this call to be captured, "
-        "please file an issue for PyTorch."
-    )
 
 
 class DeviceGenerator(torch.Generator):
@@ -38,19 +34,19 @@ class DeviceGenerator(torch.Generator):
     seed_now: int
     offset: int
 
-    @classmethod
-    def of(cls, simulator: Simulator) -> DeviceGenerator:
-        """Return a new one. While capturing CUDA refuses that."""
-        _refuse(simulator, "construct a new CUDAGeneratorImpl", "torch.Generator")
-        return cls._made(simulator, seed=67280421310721)
+    def __new__(cls, simulator: Simulator, *, seed: int, offset: int = 0) -> Self:  # noqa: ARG004
+        return super().__new__(cls)
 
-    @classmethod
-    def _made(cls, simulator: Simulator, *, seed: int) -> DeviceGenerator:
-        generator = cls()
-        generator.simulator = simulator
-        generator.seed_now = seed
-        generator.offset = 0
-        return generator
+    def __init__(self, simulator: Simulator, *, seed: int, offset: int = 0) -> None:
+        self.simulator = simulator
+        self.seed_now = seed
+        self.offset = offset
+
+    @staticmethod
+    def of(simulator: Simulator) -> DeviceGenerator:
+        """Return a new one. While capturing CUDA refuses that."""
+        simulator.refuse(_forbidden("construct a new CUDAGeneratorImpl", "torch.Generator"))
+        return _known(simulator, FIRST_SEED, 0)
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]  # torch declares a variable
@@ -100,14 +96,10 @@ class DeviceGenerator(torch.Generator):
 
     def clone_state(self) -> DeviceGenerator:
         self._refuse("clone_impl")
-        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
-        twin.offset = self.offset
-        return twin
+        return _known(self.simulator, *self.read())
 
     def graphsafe_get_state(self) -> DeviceGenerator:
-        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
-        twin.offset = self.offset
-        return twin
+        return _known(self.simulator, *self.read())
 
     def graphsafe_set_state(self, state: DeviceGenerator) -> DeviceGenerator:  # type: ignore[override]
         self.set_to(*state.read())
@@ -122,24 +114,16 @@ class DeviceGenerator(torch.Generator):
         self.seed_now, self.offset = seed, offset
 
     def _refuse(self, method: str) -> None:
-        _refuse(self.simulator, f"call CUDAGeneratorImpl::{method}", f"torch.Generator.{method}")
+        call = f"call CUDAGeneratorImpl::{method}"
+        self.simulator.refuse(_forbidden(call, f"torch.Generator.{method}"))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DeviceGenerator:
-        twin = DeviceGenerator._made(self.simulator, seed=self.seed_now)
-        twin.offset = self.offset
-        memo[id(self)] = twin
+        memo[id(self)] = twin = _known(self.simulator, *self.read())
         return twin
 
 
 class DefaultGenerator(DeviceGenerator):
     """The device's default generator: its state is that of the simulator's random numbers."""
-
-    @classmethod
-    def of(cls, simulator: Simulator) -> DefaultGenerator:
-        """Return it. There is one in a session."""
-        generator = cls()
-        generator.simulator = simulator
-        return generator
 
     def manual_seed(self, seed: int) -> DeviceGenerator:
         self.simulator.random.set_seed(int(seed))
@@ -152,5 +136,16 @@ class DefaultGenerator(DeviceGenerator):
         self.simulator.random.set_state(seed, offset)
 
 
-def _refuse(simulator: Simulator, what: str, operation: str) -> None:
-    simulator.refuse(Refusal(_forbidden(what), "random", operation, code="CL503", sticky=False))
+def _known(simulator: Simulator, seed: int, offset: int) -> DeviceGenerator:
+    """Return a new generator that operations are known to be given."""
+    generator = DeviceGenerator(simulator, seed=seed, offset=offset)
+    simulator.random.add(generator)
+    return generator
+
+
+def _forbidden(call: str, operation: str) -> Refusal:
+    text = (
+        f"Cannot {call} during CUDA graph capture. If you need this call to be captured, "
+        "please file an issue for PyTorch."
+    )
+    return Refusal(text, "random", operation, code="CL503", sticky=False)

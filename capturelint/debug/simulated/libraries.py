@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 from capturelint.debug.simulated.arguments import Arguments
 from capturelint.debug.simulated.forms import FORMS
 from capturelint.debug.simulated.refusal import Refusal
-from capturelint.operations.dispatched import HANDLES
+from capturelint.operations.dispatched import FUSED, HANDLES, Handle
 from capturelint.operations.messages import NO_DNN
 
 if TYPE_CHECKING:
@@ -38,38 +38,39 @@ class Libraries:
         self._simulator = simulator
         self._opened: set[str] = set()
         self._fused = 0
-        self._free = 0
 
     def use(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that an operation runs. Refuses if it first uses its library in a capture."""
         needs = _needs_of(func)
         if not needs or self._fused:
             return
-        arguments = Arguments(func, args, kwargs, self._simulator)
-        need = next((need for need in needs if need.fits(arguments)), None)
-        if need is None or not need.library:
-            return
-        if self._free and need.library == "cuBLAS":
-            self._free -= 1
-            return
-        self._open(need.library, need.message, str(func))
+        need = _fitting(needs, func, args, kwargs, self._simulator)
+        if need is not None and need.library:
+            self._open(need.library, need.message, str(func))
 
     def open_dnn(self, operation: str) -> None:
         """Note that cuDNN is used by what has no operation of its own here."""
         self._open("cuDNN", NO_DNN, operation)
 
     @contextmanager
-    def fused(self) -> Iterator[None]:
-        """Return a context for work that CUDA does in one kernel of cuDNN, not in products."""
+    def doing(
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Iterator[None]:
+        """Return a context for the parts of an operation that may be one kernel on CUDA.
+
+        If it is, its parts need no library of their own.
+        """
+        need = _fitting(_fusions_of(func), func, args, kwargs, self._simulator)
+        if need is None:
+            yield
+            return
+        if need.library:
+            self._open(need.library, need.message, str(func))
         self._fused += 1
         try:
             yield
         finally:
             self._fused -= 1
-
-    def free_products(self, amount: int) -> None:
-        """Let the next products need no library: on CUDA they are part of a fused kernel."""
-        self._free = amount
 
     def _open(self, library: str, message: str, operation: str) -> None:
         if library in self._opened:
@@ -79,11 +80,32 @@ class Libraries:
         self._opened.add(library)
 
 
+def _fitting(
+    needs: tuple[_Need, ...],
+    func: OpOverload,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    simulator: Simulator,
+) -> _Need | None:
+    if not needs:
+        return None
+    arguments = Arguments(func, args, kwargs, simulator)
+    return next((need for need in needs if need.fits(arguments)), None)
+
+
 @cache
 def _needs_of(func: OpOverload) -> tuple[_Need, ...]:
+    return _rows_about(func, HANDLES)
+
+
+@cache
+def _fusions_of(func: OpOverload) -> tuple[_Need, ...]:
+    return _rows_about(func, FUSED)
+
+
+def _rows_about(func: OpOverload, rows: tuple[Handle, ...]) -> tuple[_Need, ...]:
     schema = func._schema  # noqa: SLF001 - has no public name
+    names = (schema.name, f"{schema.name}.{schema.overload_name}")
     return tuple(
-        _Need(FORMS[row.form], row.library, row.message)
-        for row in HANDLES
-        if row.op in (schema.name, f"{schema.name}.{schema.overload_name}")
+        _Need(FORMS[row.form], row.library, row.message) for row in rows if row.op in names
     )

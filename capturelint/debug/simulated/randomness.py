@@ -5,11 +5,13 @@ the generator on by what the whole graph draws. A graph that draws nothing in al
 was put back, is not given a new start: its numbers stay those of the capture (H200, torch 2.11).
 """
 
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -40,7 +42,9 @@ class DeviceRandom:
         # CUDA draws its own first seed; nobody may rely on it.
         self.seed = 0x5EED
         self.offset = 0
-        self.default = DefaultGenerator.of(simulator)
+        self._generators: WeakValueDictionary[int, DeviceGenerator] = WeakValueDictionary()
+        self.default = DefaultGenerator(simulator, seed=self.seed)
+        self.add(self.default)
 
     def take(self, generator: torch.Generator | None = None) -> int:
         """Move on by one operation. Returns its position, or its offset while capturing.
@@ -48,8 +52,9 @@ class DeviceRandom:
         `generator`: as it was given; None for the default one. Raises RuntimeError if it is the
         host's.
         """
-        if generator is not None and generator is not self.default:
-            return position(*_of_device(generator).take())
+        own = None if generator is None else self.known(generator)
+        if own is not None and own is not self.default:
+            return position(*own.take())
         capture = self._simulator.capture
         if capture is not None and self._simulator.is_capturing:
             offset = capture.drawn
@@ -58,6 +63,22 @@ class DeviceRandom:
         offset = self.offset
         self.offset += STEP
         return position(self.seed, offset)
+
+    def known(self, generator: torch.Generator) -> DeviceGenerator:
+        """Return the device's generator behind what an operation was given.
+
+        Torch hands another object for the same generator. Raises RuntimeError for the host's.
+        """
+        found = self._generators.get(_identity(generator))
+        if found is None:
+            raise RuntimeError(
+                f"Expected a 'cuda' device type for generator but found '{generator.device.type}'"
+            )
+        return found
+
+    def add(self, generator: DeviceGenerator) -> None:
+        """Let a new generator be known for as long as it lives."""
+        self._generators[_identity(generator)] = generator
 
     def replaying(self, total: int, seed: int) -> int:
         """Move on by what one replay draws in all, and return the position that it starts from.
@@ -111,17 +132,15 @@ class DeviceRandom:
             self.seed, self.offset = seed, offset
 
 
-def _of_device(generator: torch.Generator) -> DeviceGenerator:
-    if isinstance(generator, DeviceGenerator):
-        return generator
-    raise RuntimeError(
-        f"Expected a 'cuda' device type for generator but found '{generator.device.type}'"
-    )
-
-
 def position(seed: int, offset: int) -> int:
     """Return the number that names an operation's random numbers."""
     return seed * _OFFSETS + offset
+
+
+def _identity(generator: Any) -> int:
+    """Return what stays the same when torch wraps a generator anew."""
+    address: int = generator._cdata
+    return address
 
 
 def _mixed(at: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from capturelint.debug.simulated.compiling import put_compile
 from capturelint.debug.simulated.conversions import put_conversions
 from capturelint.debug.simulated.cuda_names import put_cuda
+from capturelint.debug.simulated.fused import noticed, put_recurrent
 from capturelint.debug.simulated.generator_names import put_generators
 from capturelint.debug.simulated.patches import Patches
 from capturelint.debug.simulated.threads import put_threads
@@ -26,7 +27,9 @@ def patched(simulator: Simulator) -> Iterator[None]:
         put_generators(patches, simulator)
         put_conversions(patches, simulator)
         put_compile(patches, simulator)
+        put_recurrent(patches, simulator)
         put_threads(patches, simulator)
-        yield
+        with noticed(simulator):
+            yield
     finally:
         patches.put_back()

@@ -13,7 +13,6 @@ from torch._ops import OpOverload
 from capturelint.debug.simulated.arguments import Arguments
 from capturelint.debug.simulated.copied import rule_of_copy
 from capturelint.debug.simulated.forms import FORMS
-from capturelint.debug.simulated.generators import DeviceGenerator
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
 from capturelint.debug.simulated.schema import schema_of
 from capturelint.operations.dispatched import DISPATCHED, Dispatched
@@ -49,8 +48,11 @@ def refusal_of(
 
 
 def _is_foreign(generator: Any, simulator: Simulator) -> bool:
-    """Return whether a generator of the device is not registered with the graph."""
-    return isinstance(generator, DeviceGenerator) and generator is not simulator.random.default
+    """Return whether a generator is not the default one, which is registered with each graph.
+
+    Raises RuntimeError if it is the host's.
+    """
+    return simulator.random.known(generator) is not simulator.random.default
 
 
 @cache

@@ -38,7 +38,8 @@ _SOLVERS = "linalg_inv_ex _linalg_det _linalg_slogdet _linalg_solve_ex linalg_qr
 HANDLES: tuple[Handle, ...] = (
     *_through("", f"{_PRODUCTS} {_SOLVERS}", "empty matrices"),
     *_through("cuBLAS", _PRODUCTS),
-    *_through("cuBLAS", "_addmm_activation linear", checked=SOURCE),
+    *_through("cuBLAS", "_addmm_activation linear _transformer_encoder_layer_fwd", checked=SOURCE),
+    *_through("cuBLAS", "_native_multi_head_attention"),
     *_through(
         "cuBLAS", "linalg_solve_triangular triangular_solve linalg_lu_solve affine_grid_generator"
     ),
@@ -56,4 +57,11 @@ HANDLES: tuple[Handle, ...] = (
     *_through("cuDNN", "convolution_overrideable", checked=SOURCE),
     *_through("cuDNN", "native_batch_norm", "at least three dimensions, as cuDNN takes them"),
     *_through("cuFFT", "_fft_r2c _fft_c2r _fft_c2c"),
+)
+
+# Composed of many operations where there is no GPU, one kernel of a library or of torch on it.
+FUSED: tuple[Handle, ...] = (
+    *_through("cuDNN", "lstm gru rnn_tanh rnn_relu"),
+    *_through("cuDNN", "scaled_dot_product_attention", "attention as cuDNN takes it"),
+    *_through("", "scaled_dot_product_attention", "attention as torch fuses it"),
 )
