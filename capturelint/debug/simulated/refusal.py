@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capturelint.finding import Effect
+from capturelint.operations.messages import NOT_PERMITTED, UNPINNED
 from capturelint.verdict import Place
 
-# Texts as an H200 with torch 2.11 gives them.
-NOT_PERMITTED = (
-    "CUDA error: operation not permitted when stream is capturing "
-    "(cudaErrorStreamCaptureUnsupported)"
-)
-UNPINNED = (
-    "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is "
-    "pinned. Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
-)
+__all__ = [
+    "CAPTURED_EVENT",
+    "INVALIDATED",
+    "ISOLATION",
+    "NOT_PERMITTED",
+    "UNJOINED",
+    "UNPINNED",
+    "Refusal",
+    "SimulatedCaptureError",
+]
+
+# Further texts as an H200 with torch 2.11 gives them.
 INVALIDATED = (
     "CUDA error: operation failed due to a previous error during capture "
     "(cudaErrorStreamCaptureInvalidated)"
 )
-UNJOINED = (
-    "CUDA error: capture was not ended in the same/joined stream (cudaErrorStreamCaptureUnjoined)"
-)
+UNJOINED = "CUDA error: capturing stream has unjoined work (cudaErrorStreamCaptureUnjoined)"
 ISOLATION = (
     "CUDA error: dependency created on uncaptured work in another stream "
     "(cudaErrorStreamCaptureIsolation)"
