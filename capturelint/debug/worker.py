@@ -18,6 +18,7 @@ from capturelint.debug import backends
 from capturelint.debug.backend import Backend
 from capturelint.debug.channel import Channel, end_with_parent
 from capturelint.debug.events import Event, Failed, Fault, Finished, Loaded, Ready, Said, Stopped
+from capturelint.debug.forks import end_copies_that_return
 from capturelint.debug.loaded_files import stamps_of_loaded
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.request import Request
@@ -135,6 +136,7 @@ def serve(events: int, lifeline: int, work: Callable[[Emit], Report]) -> NoRetur
     os.dup2(nothing, 0)
     os.close(nothing)
     end_with_parent(lifeline, private=(1, 2, channel.fileno()))
+    end_copies_that_return()
     _open_streams()
     _show_where_it_dies()
     _tell(work, channel.send)
