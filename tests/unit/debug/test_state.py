@@ -95,6 +95,17 @@ def test_the_order_of_a_dict_comes_back() -> None:
     assert list(model.table) == ["a", "b"]
 
 
+def test_a_dict_whose_value_moved_to_another_key_gets_its_key_back() -> None:
+    model = Model()
+
+    def change() -> None:
+        model.table["b"] = model.table.pop("a")
+
+    restored(model, change)
+
+    assert model.table == {"a": [1]}
+
+
 def test_a_tensor_that_was_exchanged_comes_back_itself() -> None:
     model = Model()
     acc = model.acc

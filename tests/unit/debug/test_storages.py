@@ -152,6 +152,34 @@ def test_a_snapshot_made_before_the_first_watch_learns_what_was_written() -> Non
     assert hidden[0].tolist() == [0, 0]
 
 
+def test_what_a_snapshot_knows_is_not_learnt_again() -> None:
+    norm = nn.BatchNorm1d(2)
+    mean = norm.get_buffer("running_mean")
+    state = State([norm])
+    before = state.save()
+
+    mean.add_(1)
+    with state.watching():
+        mean.add_(1)
+    state.restore(before)
+
+    assert mean.tolist() == [0, 0]
+
+
+def test_what_a_capture_writes_first_is_learnt_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = [torch.zeros(2)]
+    state = State([nn.ReLU()])
+    before = state.save()
+    monkeypatch.setattr("capturelint.debug.storages._is_capturing", lambda: True)
+
+    with state.watching():
+        hidden[0].add_(0)  # a capture runs nothing
+    hidden[0].add_(1)
+    state.restore(before)
+
+    assert hidden[0].tolist() == [0, 0]
+
+
 def test_versions_of_tensors_are_left_alone() -> None:
     norm = nn.BatchNorm1d(2)
     state = State([norm])
