@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from capturelint.debug.compare import Difference
+from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.runs import Seen
-from capturelint.verdict import Evidence, Verdict
+from capturelint.finding import Effect
+from capturelint.verdict import Certainty, Evidence, Hazard, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,21 @@ def nondeterministic(found: Differs) -> Outcome:
         Verdict.NONDETERMINISTIC,
         message="two eager runs differ as well",
         evidence=evidence_of(found),
+    )
+
+
+def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
+    """Return the outcome with the lines that a run as if capturing says a graph freezes, if any."""
+    frozen = [hazard for hazard in hazards if hazard.effect is Effect.STALE]
+    if not frozen:
+        return outcome
+    return replace(
+        outcome,
+        places=tuple(sourced(hazard.place) for hazard in frozen),
+        certainty=Certainty.LIKELY,
+        operation=frozen[0].operation,
+        message=frozen[0].message,
+        code=frozen[0].code,
     )
 
 

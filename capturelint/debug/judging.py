@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from capturelint.debug.backend import Backend
 from capturelint.debug.compare import Tolerance
-from capturelint.debug.differs import Differs, evidence_of, nondeterministic, passing
+from capturelint.debug.differs import Differs, blaming, evidence_of, nondeterministic, passing
 from capturelint.debug.frozen import Explainer, Explanation
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.refused import cannot_tell, first_line, refused
@@ -17,10 +18,14 @@ from capturelint.debug.runs import Graph, Inputs, Noise, Runs, Seen, most
 from capturelint.debug.settings import Settings
 from capturelint.debug.state import Snapshot, State
 from capturelint.debug.static_inputs import ArgumentVariesError
-from capturelint.verdict import Certainty, Verdict
+from capturelint.verdict import Certainty, Hazard, Verdict
 
 _WARMUPS = 3
 _MOST_WARMUPS = 10
+
+
+# By how many warm-ups were made: steps of the first eager run that may write what is not known.
+_STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
 
 class UndecidedError(Exception):
@@ -70,17 +75,16 @@ class Judge:
 
     def outcome(self) -> Outcome:
         """Return what the part shows. Raises UndecidedError."""
-        is_cold = self._settings.warmup == 0
-        if not is_cold:
+        if self._settings.warmup != 0:
             self._warm_up()
         self._start = self._captured.state.save()
         self._eager_start = self._start
         if self._eager is not self._captured:
             self._eager_start = self._eager.state.save()
-        refusal = self._capture(is_watched=is_cold)
+        refusal = self._capture()
         if refusal is not None:
             return refusal
-        expected = self._run_eagerly()
+        expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
         (found,) = self._replay({}, expected)
         if found is not None:
             return self._failure(found, expected)
@@ -93,21 +97,19 @@ class Judge:
         for count in range(1, _MOST_WARMUPS + 1):
             is_last = count >= (wanted or _WARMUPS)
             before = state.save() if is_last and wanted is None else None
-            with self._eager_stage(), ExitStack() as stack:
-                if count == 1:
-                    stack.enter_context(state.watching())
-                stack.enter_context(self._backend.warming_up())
+            # What one call makes, such as the state of an optimizer, the next one writes.
+            with self._eager_stage(), state.watching(), self._backend.warming_up():
                 runs.alone(0, self._inputs)
             if is_last and (before is None or not _is_growing(state, before)):
                 return
 
-    def _capture(self, *, is_watched: bool) -> Outcome | None:
+    def _capture(self) -> Outcome | None:
         """Capture the part and undo what that did to the state. Return what a refusal shows."""
         state = self._captured.state
         handled = sys.exc_info()[1]
         refusal = None
         try:
-            with state.watching() if is_watched else ExitStack():
+            with state.watching() if self._settings.warmup == 0 else nullcontext():
                 self._graph = self._captured.runs.captured(self._inputs)
         except Exception as error:  # noqa: BLE001 - whatever ends a capture is its outcome
             refusal = refused(error, before=handled)
@@ -116,11 +118,15 @@ class Judge:
         state.restore(self._start)
         return refusal
 
-    def _run_eagerly(self, during: AbstractContextManager[object] | None = None) -> list[Seen]:
-        """Return what each step comes to, from the start."""
-        self._eager.state.restore(self._eager_start)
-        with self._eager_stage(), during or nullcontext():
-            return list(self._eager.runs.seen(self._steps))
+    def _run_eagerly(self, *, watched: int = 0) -> list[Seen]:
+        """Return what each step comes to, from the start. `watched`: how many to learn from."""
+        state = self._eager.state
+        state.restore(self._eager_start)
+        with self._eager_stage():
+            seen = self._eager.runs.seen(self._steps)
+            with state.watching() if watched else nullcontext():
+                first = list(itertools.islice(seen, watched))
+            return [*first, *seen]
 
     def _replay(self, noise: Noise, *references: Sequence[Seen]) -> list[Differs | None]:
         """Return the first replay that differs from each of the references, from the start.
@@ -148,18 +154,27 @@ class Judge:
         pairs = list(zip(expected, again, strict=True))
         is_noisy = any(one.difference(other, self._tolerance, {}) for one, other in pairs)
         noise = most(one.noise(other) for one, other in pairs)
-        references = [expected, *self._as_if_capturing()]
-        found, *others = self._replay(noise, *references)
-        if found is not None and others == [None]:
+        others, hazards = self._as_if_capturing()
+        found, *rest = self._replay(noise, expected, *others)
+        if found is not None and rest == [None]:
             return self._differing(found)
-        return self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
+        outcome = self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
+        if outcome.verdict is Verdict.STALE and not outcome.places:
+            return blaming(outcome, hazards)
+        return outcome
 
-    def _as_if_capturing(self) -> list[list[Seen]]:
-        """Return what eager runs that take themselves for captured come to, if they can be made."""
+    def _as_if_capturing(self) -> tuple[list[list[Seen]], Sequence[Hazard]]:
+        """Return what an eager run that takes itself for captured comes to, if it can be made.
+
+        And the lines that it lists.
+        """
+        listed: Sequence[Hazard] = ()
         try:
-            return [self._run_eagerly(self._backend.as_if_capturing(self._path))]
+            with self._backend.as_if_capturing(self._path) as listed:
+                seen = self._run_eagerly()
         except UndecidedError:  # such code may do anything; the graph itself was captured
-            return []
+            return [], listed
+        return [seen], listed
 
     def _path(self) -> str:
         return self._captured.runs.part.path

@@ -796,6 +796,65 @@ def test_static_inputs_that_were_warmed_up_on_are_used_again(in_session: InSessi
     in_session(run)
 
 
+class Training(nn.Module):
+    """A whole training step. Its optimizer makes its state in the first call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.optimizer: torch.optim.Optimizer | None = None
+
+    def forward(self, x: Tensor) -> Any:
+        assert self.optimizer is not None
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.linear(x).pow(2).mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+@pytest.mark.parametrize("warmup", [None, 1])
+def test_a_training_step_is_repeated_with_the_state_of_its_optimizer(
+    in_session: InSession, warmup: int | None
+) -> None:
+    def run(backend: Backend) -> None:
+        model = backend.place(Training())
+        model.optimizer = torch.optim.Adam(model.parameters(), lr=0.1, capturable=True)
+        with torch.enable_grad():
+            found = attempt(
+                _part(model),
+                backend=backend,
+                state=State([model]),
+                settings=Settings(warmup=warmup),
+            )
+
+        assert found == Outcome(Verdict.EQUAL)
+        assert model.optimizer.state == {}
+        assert model.linear.weight.grad is None
+
+    in_session(run)
+
+
+class OnDefaultStream(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        with torch.cuda.stream(torch.cuda.default_stream()):
+            y = x * 2
+        return y + 1
+
+
+def test_lines_that_a_run_as_if_capturing_lists_are_blamed_for_what_nothing_else_tells(
+    in_session: InSession,
+) -> None:
+    def run(backend: Backend) -> None:
+        found = _outcome(backend, OnDefaultStream())
+
+        assert (found.verdict, found.certainty) == (Verdict.STALE, Certainty.LIKELY)
+        assert _lines(found) == ["y = x * 2"]
+        assert found.message
+
+    in_session(run)
+
+
 class Parent(nn.Module):
     def __init__(self, child: nn.Module) -> None:
         super().__init__()
