@@ -46,7 +46,11 @@ def said(body: str, path: Path = OURS) -> list[str]:
     program = USER.replace("BODY", body).replace("CALLER", repr(CALLER))
     program = program.replace("PATH", repr(str(path)))
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
