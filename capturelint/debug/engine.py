@@ -68,7 +68,7 @@ class _Run:
             self._judge_cold()
         instance = self._instance()
         if self.settings.warmup != 0:
-            self._judge_warm(instance)
+            instance = self._judge_warm(instance)
         return self.findings.report(
             backend=self.backend.name,
             environment=environment_of(self.backend, instance.modules),
@@ -86,7 +86,8 @@ class _Run:
             outcome = self.ledger.outcome(f"judge cold {name}".strip(), cold.outcome)
             self.findings.add_cold(captured.parts[name], outcome, cold.raised_in)
 
-    def _judge_warm(self, instance: Instance) -> None:
+    def _judge_warm(self, instance: Instance) -> Instance:
+        """Judge the case after a warm-up. Return the instance that was judged."""
         try:
             with self.ledger.timed("warm up"):
                 instance, start = warmed_up(
@@ -94,10 +95,11 @@ class _Run:
                 )
         except CannotRunError as error:
             self.findings.add_undecided(instance, str(error))
-            return
+            return instance
         modules = Modules(instance, start, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
+        return instance
 
     def _dry_pass(self, name: str, instance: Instance, modules: Modules) -> DryPass:
         step = f"dry pass {name}".strip()

@@ -1,0 +1,287 @@
+"""A whole run of a case: what is judged, what is blamed, what is skipped, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import nn
+
+from capturelint.debug.case import Case
+from capturelint.debug.engine import judge
+from capturelint.debug.events import Event, Started
+from capturelint.debug.mistakes import CaseError
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.settings import Settings
+from capturelint.finding import Effect
+from capturelint.verdict import Certainty, Report, Verdict
+
+if TYPE_CHECKING:
+    from capturelint.debug.backend import Backend
+    from tests.unit.debug.conftest import InSession
+
+WIDTH = 4
+
+
+def inputs(seed: int) -> torch.Tensor:
+    return torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+
+
+class Reads(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x.sum().item()
+
+
+class Counts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.step = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.step += 1
+        return x * self.step
+
+
+class Parent(nn.Module):
+    """Calls `bad` between others, and has a hazard of its own on demand."""
+
+    def __init__(self, bad: nn.Module, *, reads: bool = False) -> None:
+        super().__init__()
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.bad = bad
+        self.last = nn.ReLU()
+        self.reads = reads
+        self.idle = nn.Linear(1, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.last(self.bad(self.first(x)))
+        return x.cpu().to(x.device) if self.reads else x
+
+
+class Trains(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        (gradient,) = torch.autograd.grad(self.linear(x).sum(), self.linear.weight)
+        return gradient * 1
+
+
+def judged(
+    backend: Backend,
+    make: Callable[[], object],
+    *,
+    known: dict[str, Outcome] | None = None,
+    told: list[Event] | None = None,
+    **chosen: Any,
+) -> Report:
+    def load() -> Case:
+        made = make()
+        return made if isinstance(made, Case) else Case(made, inputs)  # type: ignore[arg-type] # on purpose
+
+    told = [] if told is None else told
+    return judge(load, backend, Settings(**chosen), known=known or {}, emit=told.append)
+
+
+def verdicts(report: Report) -> dict[str, str]:
+    return {one.path: one.verdict.value for one in report.modules}
+
+
+def blamed(report: Report) -> list[tuple[str, str, str]]:
+    return [
+        (one.module, "" if one.place is None else one.place.source, one.certainty.value)
+        for one in report.culprits
+    ]
+
+
+def test_a_model_that_passes_costs_few_forwards(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(nn.Tanh()))
+
+        assert report.verdict is Verdict.EQUAL
+        assert verdicts(report) == {"": "replays-equal", "idle": "not-called"}
+        assert report.timings["attempts"] == 1
+        assert report.timings["forwards"] <= 20
+        assert (report.culprits, report.hazards) == ((), ())
+
+    in_session(body)
+
+
+def test_the_deepest_module_and_its_line_are_named(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(nn.Sequential(nn.ReLU(), Reads())))
+
+        assert blamed(report) == [("bad.1", "return x * x.sum().item()", "shown")]
+        assert verdicts(report) == {
+            "": "refuses-capture",
+            "first": "replays-equal",
+            "bad": "refuses-capture",
+            "last": "replays-equal",
+            "bad.0": "replays-equal",
+            "bad.1": "refuses-capture",
+            "idle": "not-called",
+        }
+        assert [hazard.place.source for hazard in report.hazards] == ["return x * x.sum().item()"]
+
+    in_session(body)
+
+
+def test_a_parents_own_lines_are_named_beside_its_child(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(Reads(), reads=True))
+
+        own = "return x.cpu().to(x.device) if self.reads else x"
+        assert blamed(report) == [("bad", "return x * x.sum().item()", "shown"), ("", own, "shown")]
+
+    in_session(body)
+
+
+def test_the_cause_of_a_stale_value_is_named_not_its_use(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(Counts()))
+        (culprit,) = report.culprits
+
+        assert report.verdict is Verdict.STALE
+        assert blamed(report) == [("bad", "self.step += 1", "shown")]
+        assert culprit.effect is Effect.STALE
+        assert culprit.evidence.replay == 2
+        assert culprit.evidence.frozen[0].place.source == "return x * self.step"
+
+    in_session(body)
+
+
+def test_a_case_that_runs_its_own_backward_gets_gradients(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Trains)
+
+        assert report.verdict is Verdict.EQUAL
+        assert "gradients are on" in "; ".join(report.notes)
+
+    in_session(body)
+
+
+def test_what_does_not_run_eagerly_is_the_users_mistake(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        with pytest.raises(CaseError, match=r"the case, called eagerly, raised RuntimeError"):
+            judged(backend, lambda: nn.Linear(WIDTH + 1, 1))
+
+    in_session(body)
+
+
+def test_work_before_each_step_is_outside_of_the_capture(in_session: InSession) -> None:
+    def make() -> Case:
+        scale = torch.ones((), device="cuda")
+        return Case(lambda x: x * scale, inputs, prepare=lambda step: scale.fill_(float(step)))
+
+    def body(backend: Backend) -> None:
+        assert judged(backend, make).verdict is Verdict.EQUAL
+
+    in_session(body)
+
+
+def test_several_callables_are_judged_each_under_its_name(in_session: InSession) -> None:
+    def make() -> Case:
+        made = {"draft": nn.ReLU(), "target": Parent(Reads())}
+        return Case(made, lambda seed: dict.fromkeys(made, inputs(seed)))
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, make)
+
+        assert verdicts(report)["draft"] == "replays-equal"
+        assert [one.module for one in report.culprits] == ["target.bad"]
+
+    in_session(body)
+
+
+def test_what_is_skipped_is_not_to_blame(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(nn.Sequential(Reads())), skip=("bad.*",))
+
+        assert (report.verdict, report.culprits) == (Verdict.EQUAL, ())
+        assert "bad.0" in "; ".join(report.notes)
+
+    in_session(body)
+
+
+def test_only_the_named_modules_are_judged(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(
+            backend, lambda: Parent(nn.Sequential(Reads(), nn.ReLU())), modules=("bad.1", "first")
+        )
+
+        assert verdicts(report) == {"first": "replays-equal", "bad.1": "replays-equal"}
+
+    in_session(body)
+
+
+def test_the_first_culprit_is_enough_when_asked(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: nn.Sequential(Reads(), Reads()), first=True)
+
+        assert [one.module for one in report.culprits] == ["0"]
+
+    in_session(body)
+
+
+def test_what_fails_without_warm_up_alone_is_said_so(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(nn.Tanh()), cold=True)
+
+        assert report.verdict is Verdict.FAILS_COLD
+        assert [one.module for one in report.culprits] == ["first"]
+
+    in_session(body)
+
+
+def test_without_any_warm_up_what_a_library_needs_is_refused(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(nn.Tanh()), warmup=0)
+
+        assert report.verdict is Verdict.REFUSES
+        assert "CUBLAS" in report.culprits[0].message
+
+    in_session(body)
+
+
+def test_a_step_that_killed_its_process_is_undecided_and_the_rest_goes_on(
+    in_session: InSession,
+) -> None:
+    def body(backend: Backend) -> None:
+        died = Outcome(Verdict.UNDECIDED, why="the process was killed by SIGSEGV")
+        told: list[Event] = []
+        report = judged(
+            backend,
+            lambda: Parent(Reads()),
+            known={"judge ": died, "judge first": died},
+            told=told,
+        )
+
+        assert verdicts(report)["first"] == "undecided"
+        assert [one.module for one in report.culprits] == ["bad"]
+        assert report.verdict is Verdict.REFUSES
+        assert Started("judge first") not in told
+
+    in_session(body)
+
+
+def test_a_line_that_only_notices_an_earlier_error_is_not_said_to_be_sure(
+    in_session: InSession,
+) -> None:
+    class Swallows(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with suppress(RuntimeError):
+                x.sum().item()
+            return x + 1
+
+    def body(backend: Backend) -> None:
+        (culprit,) = judged(backend, Swallows).culprits
+
+        assert culprit.place is not None
+        assert culprit.place.source == "x.sum().item()"
+        assert culprit.certainty in (Certainty.SHOWN, Certainty.AT_OR_BEFORE)
+
+    in_session(body)
