@@ -10,8 +10,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 from capturelint.debug import backends
@@ -113,8 +115,10 @@ def judged(
     """Return what is found about the case that `load` returns. Runs user code in this process."""
     emit(Said("importing torch"))
     backend, notes = tools.choose(settings.backend)
+    folder = Path.cwd()
 
     def load_and_tell() -> Case:
+        os.chdir(folder)  # the case may have left it since it was last loaded
         case = load()
         emit(Loaded(stamps_of_loaded()))
         return case
@@ -137,6 +141,7 @@ def serve(events: int, lifeline: int, work: Callable[[Emit], Report]) -> NoRetur
     os.close(nothing)
     end_with_parent(lifeline, private=(1, 2, channel.fileno()))
     end_copies_that_return()
+    _leave_no_core_file()
     _open_streams()
     _show_where_it_dies()
     _tell(work, channel.send)
@@ -178,3 +183,12 @@ def _show_where_it_dies() -> None:
     faulthandler.enable(all_threads=False)
     if hasattr(faulthandler, "register"):
         faulthandler.register(signal.SIGUSR2, all_threads=False)
+
+
+def _leave_no_core_file() -> None:
+    """Keep the system from writing the memory of a child that crashes, many GiB, to a file."""
+    with suppress(ImportError):  # Windows has no such files
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, most))

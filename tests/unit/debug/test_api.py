@@ -66,6 +66,29 @@ def test_a_case_by_name_is_loaded_in_a_fresh_process(
     assert told
 
 
+def test_a_case_that_leaves_the_folder_is_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(f"{SOURCE}\nimport os\nos.chdir('/')\n")
+
+    report = bisect("m.py:make", cold=True)  # loads more than once
+
+    assert blamed(report)[0] == ("1", str(tmp_path / "m.py"), 6)
+
+
+def test_a_fork_of_a_process_whose_torch_has_threads_does_not_hang() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        torch.randn(400, 400) @ torch.randn(400, 400)
+        report = bisect(nn.Linear(400, 400), inputs=lambda seed: torch.randn(400, 400), timeout=60)
+    finally:
+        torch.set_num_threads(before)
+
+    assert report.verdict is Verdict.EQUAL
+
+
 def test_a_module_in_memory_is_judged_and_stays_as_it_was() -> None:
     class Counts(nn.Module):  # type: ignore[misc,name-defined]
         calls = 0

@@ -135,6 +135,21 @@ return {'a': again, 'b': int}
     assert verdicts(report) == {"a": Verdict.UNDECIDED, "b": Verdict.EQUAL}
 
 
+def test_a_crash_leaves_no_core_file(written: Written) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    if limits[1] == 0:
+        pytest.skip("core files are forbidden here anyway")
+    check = "lambda: 1 / (resource.getrlimit(resource.RLIMIT_CORE)[0] == 0)"
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (limits[1], limits[1]))
+        report = Run(written(f"import resource\nreturn {{'a': {check}}}")).report()
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, limits)
+
+    assert verdicts(report) == {"a": Verdict.EQUAL}
+
+
 def test_infinite_recursion_is_an_ordinary_failure(written: Written) -> None:
     run = Run(written("def f():\n    f()\nreturn {'a': f, 'b': int}"))
 
