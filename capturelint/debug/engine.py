@@ -43,6 +43,7 @@ def judge(
     timings = {
         **{f"{kind} seconds": round(spent, 3) for kind, spent in run.ledger.seconds.items()},
         "seconds": round(time.monotonic() - start, 3),
+        "replays": float(settings.replays),
         "attempts": float(run.ledger.attempts),
         "forwards": float(run.tally.forwards),
     }

@@ -71,11 +71,16 @@ class Findings:
 
     def add_not_called(self, name: str, instance: Instance, dry: DryPass) -> None:
         """Add the outermost modules of the callable `name` that could be called and were not."""
+        judged = {one.path for one in self._modules}
+        # A pass that broke off early tells nothing about what would have come.
+        if dry.broke:
+            return
         idle: list[str] = []
         for path, module in instance.modules.items():
             can_be_called = type(module).forward is not nn.Module.forward
             is_inside = not is_below(path, name) or any(is_below(path, one) for one in idle)
-            if can_be_called and not is_inside and not dry.calls.get(path):
+            was_called = path in judged or dry.calls.get(path)
+            if can_be_called and not is_inside and not was_called:
                 idle.append(path)
                 self._modules.append(
                     ModuleVerdict(path, type(module).__name__, Verdict.NOT_CALLED, 0)

@@ -122,7 +122,7 @@ class Modules:
         return True
 
     def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
-        self._ledger.say(f"judging {path or 'the root'} ({self._ledger.attempts} attempts so far)")
+        self._ledger.say(f"judging {path or 'the root'}, attempt {self._ledger.attempts}")
         with self.from_start():
             return attempt(
                 self.parts[path],

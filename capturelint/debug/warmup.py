@@ -84,7 +84,7 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
 def _stop_if_unsupported(backend: Backend) -> None:
     unsupported = backend.unsupported()
     if unsupported:
-        raise CannotRunError("; ".join(unsupported))
+        raise CannotRunError(f"it cannot be run faithfully: {'; '.join(unsupported)}")
 
 
 def _give_up(error: Exception, backend: Backend) -> None:
@@ -93,7 +93,8 @@ def _give_up(error: Exception, backend: Backend) -> None:
         raise error
     unsupported = backend.unsupported()
     if isinstance(error, CannotTellError) or unsupported:
-        raise CannotRunError("; ".join(unsupported) or str(error)) from error
+        reasons = "; ".join(unsupported) or str(error)
+        raise CannotRunError(f"it cannot be run faithfully: {reasons}") from error
     raise raised("the case, called eagerly,", error) from error
 
 
