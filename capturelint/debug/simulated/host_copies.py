@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -92,11 +93,15 @@ def _copy_of(arguments: Arguments) -> _Copy:
         source,
         None,
         arguments["dtype"] or source.dtype,
-        from_device if target is None else is_simulated(target),
+        from_device if target is None or _is_nowhere(target) else is_simulated(target),
         from_device,
         waits,
         arguments["memory_format"],
     )
+
+
+def _is_nowhere(target: Any) -> bool:
+    return torch.device(target).type == "meta"
 
 
 def _is_pinned(arguments: Arguments, tensor: torch.Tensor) -> bool:

@@ -122,9 +122,10 @@ class DeviceTensor(torch.Tensor):
         )
 
     def tolist(self) -> Any:
-        self.simulator.refuse(
-            Refusal(UNPINNED, "host-copy", "Tensor.tolist", code="CL102", sticky=False)
-        )
+        if self.numel():  # a copy of nothing is none
+            self.simulator.refuse(
+                Refusal(UNPINNED, "host-copy", "Tensor.tolist", code="CL102", sticky=False)
+            )
         return self.elem.tolist()
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]

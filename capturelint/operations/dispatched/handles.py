@@ -41,7 +41,8 @@ HANDLES: tuple[Handle, ...] = (
     *_through("cuBLAS", "_addmm_activation linear _transformer_encoder_layer_fwd", checked=SOURCE),
     *_through("cuBLAS", "_native_multi_head_attention"),
     *_through(
-        "cuBLAS", "linalg_solve_triangular triangular_solve linalg_lu_solve affine_grid_generator"
+        "cuBLAS",
+        "_trilinear _euclidean_dist linalg_solve_triangular triangular_solve linalg_lu_solve affine_grid_generator",
     ),
     # Few rows are compared pair by pair, many by a product.
     *_through("cuBLAS", "_cdist_forward", "more than 25 rows, the Euclidean distance"),

@@ -23,6 +23,7 @@ SHAPES: tuple[Dispatched, ...] = (
     *refusing("CL804", "masked_scatter_backward", kind=SHAPE),
     *refusing("CL804", "_to_sparse _to_sparse_csr", kind=SHAPE),
     *refusing("CL804", "_to_sparse_csc _to_sparse_bsr _to_sparse_bsc", kind=SHAPE, checked=SOURCE),
+    *refusing("CL804", "to_padded_tensor", kind=HOST_COPY, message=UNPINNED),
     *refusing("CL804", "_nested_tensor_from_mask_left_aligned", kind=SHAPE),
     *refusing("CL804", "_nested_tensor_from_mask", kind=SHAPE, checked=SOURCE),
     # Torch looks for zeros in what was multiplied: its backward takes another path then.
