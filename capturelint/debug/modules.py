@@ -162,9 +162,10 @@ class Modules:
         instance = self._instance
 
         def run_step(step: int) -> None:
+            number = part.number(step)
             if instance.prepare is not None:
-                instance.prepare(step)
-            self._backend.seed(self._settings.seed + step)
+                instance.prepare(number)
+            self._backend.seed(self._settings.seed + number)
             for call in part.steps[step]:
                 replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
 

@@ -33,7 +33,9 @@ class Part:
 
     `run`: the module itself, or the function. `steps`: for each step its calls in order; a module
     called several times is judged by all of them in one capture. `results`: what those returned.
-    `aliases`: other names of the same module. `varies`: why no graph can serve all steps, in words.
+    `aliases`: other names of the same module. `varies`: how the calls of different steps differ, so
+    that no graph serves them. `numbers`: of the parent's steps that `steps` are, empty for all;
+    `results` are of all.
     """
 
     path: str
@@ -43,6 +45,30 @@ class Part:
     results: tuple[tuple[object, ...], ...] = ()
     aliases: tuple[str, ...] = ()
     varies: str = ""
+    numbers: tuple[int, ...] = ()
+
+    def number(self, step: int) -> int:
+        """Return which of the parent's steps `step` is."""
+        return self.numbers[step] if self.numbers else step
+
+
+def alike_steps(
+    steps: Sequence[Sequence[Call]], run: Callable[..., object]
+) -> tuple[tuple[int, ...], str]:
+    """Return the largest set of steps that one graph could serve, and how another one differs.
+
+    Steps without a call, as of a layer that is dropped at random, are in no set.
+    """
+    groups: list[list[int]] = []
+    for number, calls in enumerate(steps):
+        fitting = (group for group in groups if not variation((steps[group[0]], calls), run))
+        group = next(fitting, None) if calls else []
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    most = max(groups, key=len, default=[])
+    return tuple(most), variation(steps, run)
 
 
 def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from torch import nn
 
 from capturelint.debug.calls import Run, every_call_through, is_compiled
 from capturelint.debug.modes import Modes
-from capturelint.debug.part import Call, Part, variation
+from capturelint.debug.part import Call, Part, alike_steps
 from capturelint.debug.trees import copied, leaves
 
 _MIB = 2**20
@@ -48,7 +48,8 @@ def record(
     `run_step`: runs `root` for one step, from 0, on the state that the step before left. `modules`:
     those below `root` by path, under all their names. Others are found too, and named as not
     registered below `path`, which is that of `root`. `limit`: bytes to keep. `only`: the paths to
-    keep, None for all. Modules that compiled code runs are not seen.
+    keep, None for all. Modules that compiled code runs are not seen. Of a module whose calls vary,
+    the steps are kept that are alike, if there are two.
     """
     recorder = _Recorder(root, path, modules, steps, limit, only)
     with every_call_through(recorder.call, modules.values()):
@@ -181,15 +182,20 @@ class _Recorder:
 
 def _part(kept: _Kept) -> Part:
     steps = tuple(tuple(calls) for calls in kept.steps[: kept.most])
-    return Part(
+    numbers, variation = alike_steps(steps, kept.module)
+    part = Part(
         path=kept.path,
         cls=type(kept.module).__name__,
         run=kept.module,
         steps=steps,
         results=tuple(tuple(results) for results in kept.results[: kept.most]),
         aliases=kept.aliases,
-        varies=kept.raised or variation(steps, kept.module),
+        varies=kept.raised or variation,
     )
+    if not part.varies or kept.raised or len(numbers) < _FEWEST_STEPS:
+        return part
+    # That a caller sometimes calls it otherwise is the caller's doing.
+    return replace(part, steps=tuple(steps[n] for n in numbers), numbers=numbers, varies="")
 
 
 def _is_made_anew(kept: _Kept) -> bool:

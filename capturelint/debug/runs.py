@@ -137,10 +137,11 @@ class Runs:
 
     def begin(self, step: int, *, static: bool) -> None:
         """Do what comes before a step. `static`: stand-ins answer in tensors that stay the same."""
+        number = self.part.number(step)
         if self.before is not None:
-            self.before(step)
+            self.before(number)
         self.stand_ins.begin(step, static=static)
-        self.backend.seed(self.seed + step)
+        self.backend.seed(self.seed + number)
 
     def alone(
         self, step: int, inputs: Inputs, *, during: AbstractContextManager[_Context] | None = None

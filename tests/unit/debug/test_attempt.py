@@ -996,6 +996,45 @@ def test_what_prepares_a_step_runs_before_every_replay(
     in_session(run)
 
 
+def test_steps_that_were_left_out_are_not_prepared(in_session: InSession) -> None:
+    def run(backend: Backend) -> None:
+        holder = Prepared()
+        holder.context.scale = torch.zeros(()).cuda()
+
+        def prepare(step: int) -> None:
+            holder.context.scale.fill_(step)
+            if step == 1:
+                raise ValueError
+
+        part = replace(_part(holder, steps=2), numbers=(0, 2))
+        found = attempt(
+            part, backend=backend, state=State([holder]), settings=Settings(), prepare=prepare
+        )
+
+        assert found == Outcome(Verdict.EQUAL)
+
+    in_session(run)
+
+
+def test_in_inference_mode_state_is_written_as_well(in_session: InSession) -> None:
+    def run(backend: Backend) -> None:
+        def judged(model: nn.Module, inputs: _Inputs = _numbers) -> Outcome:
+            backend.place(model)
+            with torch.inference_mode():
+                return attempt(
+                    _part(model, inputs),
+                    backend=backend,
+                    state=State([model]),
+                    settings=Settings(),
+                )
+
+        assert judged(Normed()) == Outcome(Verdict.EQUAL)
+        assert judged(Cache(), _with_positions) == Outcome(Verdict.EQUAL)
+        assert _lines(judged(Rebinding())) == ["self.acc = self.acc * 0.9 + x.mean(0)"]
+
+    in_session(run)
+
+
 def test_modes_streams_and_generators_are_left_as_they_were(in_session: InSession) -> None:
     def run(backend: Backend) -> None:
         def seen() -> Iterator[object]:

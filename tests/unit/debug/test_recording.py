@@ -276,6 +276,22 @@ def test_what_varies_between_steps_is_said(forward: Callable[..., Any], reason: 
     assert part.varies == reason
 
 
+def test_of_a_module_whose_calls_vary_the_steps_that_are_alike_are_kept() -> None:
+    def forward(self: Any, x: Tensor) -> Any:
+        if x[0] == 1:
+            return x  # a layer dropped at random
+        return self.child(x[:1] if x[0] == 3 else x)
+
+    root = Calling(forward, child=Plus())
+
+    (part,) = _recorded(root, steps=5).parts
+
+    assert _received(part) == [[0.0], [2.0], [4.0]]
+    assert (part.numbers, part.varies) == ((0, 2, 4), "")
+    assert _returned(part) == [[1.0], [], [3.0], [4.0], [5.0]]
+    assert [part.number(step) for step in range(3)] == [0, 2, 4]
+
+
 def test_a_module_that_raises_what_its_parent_handles_says_so() -> None:
     def fail(_self: nn.Module, _x: Tensor) -> Tensor:
         raise ValueError
