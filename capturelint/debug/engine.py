@@ -84,7 +84,7 @@ class _Run:
         captured, reference = self._instance(), self._instance()
         for name in captured.parts:
             cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
-            outcome = self.ledger.outcome(f"judge cold {name}".strip(), cold.outcome)
+            outcome = self.ledger.outcome(f"cold {name}".strip(), cold.outcome)
             self.findings.add_cold(captured.parts[name], outcome, cold.raised_in)
 
     def _judge_warm(self, instance: Instance) -> Instance:
