@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from capturelint.debug.signature import parameters
+
 # What an engine would serve comes before what is trained with.
 _FIRST = (
     "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
@@ -48,8 +50,16 @@ def _in_its_file(config: type) -> Iterator[Any]:
     except ImportError:
         return
     for found in vars(home).values():
-        if getattr(found, "config_class", None) is config and not _is_abstract(found):
+        if isinstance(found, type) and _is_made_of(found, config) and not _is_abstract(found):
             yield found
+
+
+def _is_made_of(model: type, config: type) -> bool:
+    """Return whether a class says that it is made of `config`, or takes it when it is made."""
+    taken = parameters(model).get("config")
+    return getattr(model, "config_class", None) is config or (
+        taken is not None and taken.annotation is config and hasattr(model, "main_input_name")
+    )
 
 
 def _is_abstract(model: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from capturelint.debug.case import Case
 from capturelint.debug.hub.draws import drawn
 from capturelint.debug.hub.families import model_classes
+from capturelint.debug.hub.givens import givens
 from capturelint.debug.hub.plans import MODALITIES, Plan, arguments
 from capturelint.debug.hub.search import CannotMakeError, Recipe, recipe_of
 from capturelint.debug.mistakes import CaseError, summary
@@ -38,7 +39,9 @@ def hf_case(name: str) -> Callable[[], Case]:
 
 
 def _case(name: str, recipe: Recipe, plan: Plan) -> Case:
-    model = recipe.built()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = recipe.built()
     return Case(model, lambda seed: drawn(plan, seed), notes=tuple(_notes(name, model, plan)))
 
 
@@ -62,7 +65,7 @@ def _config(kind: str) -> Any:
             f"hf:{kind}: transformers {transformers.__version__} has no such type; {hint}"
         )
     try:
-        return transformers.CONFIG_MAPPING[kind]()
+        return transformers.CONFIG_MAPPING[kind](**givens(kind))
     except Exception as error:
         raise CaseError(
             f"hf:{kind}: its configuration cannot be made without values: {summary(error)}; {_INSTEAD}"

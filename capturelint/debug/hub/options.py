@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from capturelint.debug.hub.draws import Draw, Fixed, Noise, Tokens
-from capturelint.debug.hub.shrinking import configs, special_tokens
+from capturelint.debug.hub.shrinking import configs, known, special_tokens
 
 _BATCH = 2
 _LENGTHS = (16, 64, 128)  # of a text, in tokens
@@ -50,7 +50,8 @@ def _images(config: Any) -> Iterable[Draw]:
     yield from (Noise((_BATCH, channels, *side)) for side in sides)
     frames = _number(config, "num_frames") or 2
     yield from (Noise((_BATCH, count, channels, *sides[0])) for count in (1, frames))
-    patch = _number(config, "patch_size") or 1
+    patch, merged = _number(config, "patch_size") or 1, _number(config, "spatial_merge_size") or 2
+    yield Noise(((2 * merged) ** 2, channels * patch * patch))
     yield Noise((_BATCH, _LENGTHS[0], channels * patch * patch))
 
 
@@ -128,6 +129,10 @@ def _grids(config: Any) -> Iterable[Draw]:
     yield Fixed((1, 3), (1, side, side))
 
 
+def _merged(config: Any) -> Iterable[Draw]:
+    yield Fixed((1,), (_number(config, "spatial_merge_size") or 2,))
+
+
 def _boxes(_config: Any) -> Iterable[Draw]:
     yield Fixed((_BATCH, _LENGTHS[0], 4), (1, 2, 5, 9))
     yield Fixed((_BATCH, _LENGTHS[0], 4), (0.1, 0.2, 0.5, 0.9), whole=False)
@@ -161,6 +166,7 @@ _BY_NAME: tuple[tuple[str, Callable[[Any], Iterable[Draw]]], ...] = (
     (r"encoder_hidden_states", _encoded),
     (r"hidden_states|\w+_embeds", _embedded),
     (r"(image_|video_)?grid_thw", _grids),
+    (r"merge_sizes", _merged),
     (r"bbox", _boxes),
     (r"input_points", _points),
     (r"flattened_patches", _flat_patches),
@@ -171,7 +177,7 @@ def _number(config: Any, *names: str) -> int | None:
     """Return the first number that the configuration or one of its parts has under these names."""
     for part in configs(config):
         for name in names:
-            value = getattr(part, name, None)
+            value = known(part, name)
             value = value[0] if isinstance(value, list | tuple) and value else value
             if type(value) is int and value > 0:
                 return value
@@ -180,7 +186,7 @@ def _number(config: Any, *names: str) -> int | None:
 
 def _pool(config: Any) -> tuple[int, ...]:
     """Return token ids that have no meaning of their own."""
-    sizes = [getattr(part, "vocab_size", None) for part in configs(config)]
+    sizes = [known(part, "vocab_size") for part in configs(config)]
     size = min((one for one in sizes if type(one) is int and one > 0), default=100)
     special = special_tokens(config)
     plain = tuple(token for token in range(min(size, 400)) if token not in special and token > 2)
@@ -195,8 +201,8 @@ def _sides(config: Any) -> list[tuple[int, int]]:
     """Return heights and widths of images, that of the configuration first."""
     sides = [(side, side) for side in _SIDES]
     for part in configs(config):
-        for name in ("image_size", "input_image_size", "img_size", "video_size"):
-            value = getattr(part, name, None)
+        for name in ("image_size", "input_image_size", "img_size", "max_img_size", "video_size"):
+            value = known(part, name)
             if type(value) is int:
                 return [(value, value), *sides]
             if isinstance(value, list | tuple) and value:

@@ -32,7 +32,7 @@ _MORE = tuple(
         "future_values future_time_features",
     )
 )
-_MOST_PLANS = 6  # for one set of arguments
+_MOST_PLANS = 10  # for one set of arguments
 MODALITIES = ("pixel_values", "pixel_values_videos", "input_features", "input_values")
 
 
@@ -40,15 +40,29 @@ class CannotDrawError(ValueError):
     """Nobody can tell what a required argument of this name is."""
 
 
-def plans(model: Any) -> Iterator[Plan]:
-    """Yield ways to call `model`, the likeliest first. Raises `CannotDrawError` if it has none."""
+def argument_sets(model: Any) -> Iterator[list[str]]:
+    """Yield names of arguments to call `model` with, the fewest that may do first."""
     taken = arguments(model)
     base = _needed(model, taken)
-    for more in _MORE:
-        names = list(dict.fromkeys((*base, *(name for name in more if name in taken))))
-        if more and len(names) == len(base):
-            continue
-        yield from _plans_of(model, names)
+    sets = (dict.fromkeys((*base, *(name for name in more if name in taken))) for more in _MORE)
+    for names in dict.fromkeys(tuple(one) for one in sets):
+        yield list(names)
+
+
+def plans(model: Any, names: list[str]) -> Iterator[Plan]:
+    """Yield what these arguments may be, the likeliest first.
+
+    Raises `CannotDrawError` if one of them is not known.
+    """
+    masks = [name for name in names if name.endswith("mask")]
+    drawn = [name for name in names if name not in masks]
+    choices = [options(model.config, name) for name in drawn]
+    for name, choice in zip(drawn, choices, strict=True):
+        if not choice:
+            raise CannotDrawError(name)
+    for one in islice(product(*choices), _MOST_PLANS):
+        plan = dict(zip(drawn, one, strict=True))
+        yield plan | {name: _mask(model, name, plan) for name in masks}
 
 
 def arguments(model: Any) -> list[str]:
@@ -69,18 +83,6 @@ def _needed(model: Any, taken: list[str]) -> list[str]:
     if "input_ids" in names:
         names.append("attention_mask")
     return [name for name in dict.fromkeys(names) if name in taken]
-
-
-def _plans_of(model: Any, names: list[str]) -> Iterator[Plan]:
-    masks = [name for name in names if name.endswith("mask")]
-    drawn = [name for name in names if name not in masks]
-    choices = [options(model.config, name) for name in drawn]
-    for name, choice in zip(drawn, choices, strict=True):
-        if not choice:
-            raise CannotDrawError(name)
-    for one in islice(product(*choices), _MOST_PLANS):
-        plan = dict(zip(drawn, one, strict=True))
-        yield plan | {name: _mask(model, name, plan) for name in masks}
 
 
 def _mask(model: Any, name: str, plan: Plan) -> Draw:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -11,25 +12,31 @@ from typing import Any
 import torch
 
 from capturelint.debug.hub.draws import drawn
-from capturelint.debug.hub.plans import CannotDrawError, Plan, plans
-from capturelint.debug.hub.shrinking import shrunk
+from capturelint.debug.hub.plans import CannotDrawError, Plan, argument_sets, plans
+from capturelint.debug.hub.shrinking import Shrinkage, shrunk
 from capturelint.debug.mistakes import summary
 
 _PATIENCE = 60.0  # seconds
 _MOST_PARAMETERS = 100_000_000
-# By how much heads shrink, and whether images do: those cut into windows cannot always.
-_ATTEMPTS = ((4, True), (4, False), (1, False))
+# Images that are cut into windows cannot always shrink, and some code counts on the size of a head.
+# None is the configuration as it is, which some small models need.
+_ATTEMPTS = (
+    Shrinkage(heads=4, head=4, inner=16, images=True),
+    Shrinkage(heads=4, head=4, inner=16),
+    Shrinkage(heads=4, inner=16),
+    Shrinkage(),
+    None,
+)
 _MOST_CLASSES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to make one tiny model. `model`: its class. `config`: of full size."""
+    """How to make one tiny model. `model`: its class. `config`: of full size, to be shrunk."""
 
     model: Any
     config: Any
-    most: int
-    images: bool
+    shrinkage: Shrinkage | None
 
     def built(self) -> Any:
         """Return a new model with random weights, in eval mode."""
@@ -45,8 +52,9 @@ class Recipe:
         return sum(one.numel() for one in model.parameters())
 
     def _made(self) -> Any:
-        config = shrunk(self.config, most=self.most, images=self.images)
-        return self.model._from_config(config)  # noqa: SLF001 - from_config of the auto classes calls it
+        config = self.config if self.shrinkage is None else shrunk(self.config, self.shrinkage)
+        # Some classes write into what they are given.
+        return self.model._from_config(deepcopy(config))  # noqa: SLF001 - from_config of the auto classes calls it
 
 
 class CannotMakeError(ValueError):
@@ -60,15 +68,15 @@ def recipe_of(config: Any, models: Iterable[Any]) -> tuple[Recipe, Plan]:
     """
     failures: list[_Failure] = []
     end = time.monotonic() + _PATIENCE
-    for model, (most, images) in product(tuple(models)[:_MOST_CLASSES], _ATTEMPTS):
-        recipe = Recipe(model, config, most, images)
+    for model, shrinkage in product(tuple(models)[:_MOST_CLASSES], _ATTEMPTS):
+        recipe = Recipe(model, config, shrinkage)
         for outcome in _tries(recipe):
-            if isinstance(outcome, dict):
+            if not isinstance(outcome, _Failure):
                 return recipe, outcome
             failures.append(outcome)
             if time.monotonic() > end:
-                break
-    raise CannotMakeError(max(failures, key=lambda one: one.stage).text)
+                raise CannotMakeError(_furthest(failures))
+    raise CannotMakeError(_furthest(failures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,10 @@ class _Failure:
 
     stage: int
     text: str
+
+
+def _furthest(failures: list[_Failure]) -> str:
+    return max(failures, key=lambda one: one.stage).text
 
 
 def _tries(recipe: Recipe) -> Iterator[Plan | _Failure]:
@@ -91,17 +103,28 @@ def _tries(recipe: Recipe) -> Iterator[Plan | _Failure]:
         yield _Failure(1, f"{name} cannot be built: {summary(error)}")
         return
     try:
-        for plan in plans(model):
-            failure = _failure(model, plan)
-            yield failure or plan
+        for names in argument_sets(model):
+            for plan in plans(model, names):
+                raised = _run(model, plan)
+                if raised is None:
+                    yield plan
+                    return
+                yield _Failure(3, f"{name} does not run: {summary(raised)}")
+                if isinstance(raised, _NOT_OF_SHAPES):
+                    break
     except CannotDrawError as error:
         yield _Failure(2, f"{name} needs {error}, which cannot be drawn")
 
 
-def _failure(model: Any, plan: Plan) -> _Failure | None:
+# What other shapes of the same arguments would not mend.
+_NOT_OF_SHAPES = (AttributeError, KeyError, NotImplementedError, TypeError, UnboundLocalError)
+
+
+def _run(model: Any, plan: Plan) -> Exception | None:
+    """Return what calling `model` raises, or None."""
     try:
         with torch.no_grad():
             model(**drawn(plan, 0))
     except Exception as error:  # noqa: BLE001 - a library's code may raise anything
-        return _Failure(3, f"{type(model).__name__} does not run: {summary(error)}")
+        return error
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from capturelint.debug.hub.sizes import (
@@ -27,19 +28,32 @@ _STEP = 4  # a rotary embedding splits a head in two, and some split it again
 _MOST_LAYERS = 8  # where layers are of many kinds, or many are named
 
 
-def shrunk(config: Any, *, most: int, images: bool) -> Any:
+@dataclass(frozen=True, slots=True)
+class Shrinkage:
+    """How much to shrink, at most.
+
+    `heads`, `head`: what numbers of heads and sizes of a head are divided by, or smaller powers of
+    two that suit them. `inner`: what widths inside one layer are. `images`: whether these shrink.
+    """
+
+    heads: int = 1
+    head: int = 1
+    inner: int = 1
+    images: bool = False
+
+
+def shrunk(config: Any, shrinkage: Shrinkage) -> Any:
     """Return a tiny configuration like `config`, of the same class.
 
-    `most`: what numbers of heads, and sizes of a head, are each divided by; or a smaller power of
-    two that suits them. `images`: whether these shrink too. Raises what the class does, if it does
-    not take the values.
+    Raises what the class does, if it does not take the values.
     """
     parts = [_settable(part) for part in configs(config)]
     special = sorted(token for token in special_tokens(config) if token >= PLAIN_TOKENS)
     moved = {token: VOCABULARY - 1 - index for index, token in enumerate(special)}
-    heads = _largest(most, lambda by: all(_divides_heads(by, part) for part in parts))
-    head = _largest(most, lambda by: all(_divides_widths(by, part) for part in parts))
-    return _shrunk(config, Sizes(heads, head, images=images, tokens=moved))
+    heads = _largest(shrinkage.heads, lambda by: all(_divides_heads(by, part) for part in parts))
+    head = _largest(shrinkage.head, lambda by: all(_divides_widths(by, part) for part in parts))
+    sizes = Sizes(heads, head, shrinkage.inner, images=shrinkage.images, tokens=moved)
+    return _shrunk(config, sizes)
 
 
 def configs(config: Any) -> Iterator[Any]:
@@ -63,14 +77,14 @@ def special_tokens(config: Any) -> frozenset[int]:
 
 def _shrunk(config: Any, sizes: Sizes) -> Any:
     untouched = _untouched(config)
-    patch = getattr(config, "patch_size", None)
+    patch = known(config, "patch_size")
     given: dict[str, Any] = {}
     for name, value in _settable(config).items():
         if _is_config(value):
             given[name] = _shrunk(value, sizes)
             continue
         smaller = sizes.smaller(name, value, patch if type(patch) is int else None)
-        if smaller != value or getattr(untouched, name, None) != value:
+        if smaller != value or known(untouched, name) != value:
             given[name] = smaller
     return type(config)(**{**given, **_layers(config)})
 
@@ -79,9 +93,19 @@ def _is_config(value: object) -> bool:
     return hasattr(value, "model_type") and hasattr(value, "to_dict")
 
 
+def known(config: Any, name: str) -> Any:
+    """Return what `config` says about `name`, or None."""
+    try:
+        return getattr(config, name, None)
+    except Exception:  # noqa: BLE001 - some tell nothing for the whole model where layers differ
+        return vars(config).get(name)
+
+
 def _settable(config: Any) -> dict[str, Any]:
-    names = (name for name in parameters(type(config)) if name not in ("id2label", "label2id"))
-    values = {name: getattr(config, name, None) for name in names}
+    names = [name for name in parameters(type(config)) if name not in ("id2label", "label2id")]
+    # A backbone takes it, but its signature does not say so.
+    names.append("out_indices")
+    values = {name: known(config, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -100,19 +124,23 @@ def _layers(config: Any) -> dict[str, Any]:
     if count <= _LEAST_LAYERS:
         return {}
     lists = {name: one for name, one in values.items() if isinstance(one, list | tuple) and one}
-    kinds = {name: _distinct(one) for name, one in lists.items() if len(one) == count}
+    kinds = {name: _distinct(one) for name, one in lists.items() if _is_per_layer(name, one, count)}
+    patterns = [one for name, one in lists.items() if "type" in name and len(one) < count]
     indices = {name: one for name, one in lists.items() if _INDICES.fullmatch(name)}
-    wanted = [len(one) for one in kinds.values()] + [len(one) + 1 for one in indices.values()]
+    wanted = [len(one) for one in (*kinds.values(), *patterns)]
+    wanted += [len(one) + 1 for one in indices.values()]
     kept = min(max([_LEAST_LAYERS, *wanted]), _MOST_LAYERS, count)
-    features = (
-        {"out_features": None} if "out_indices" in indices and "out_features" in lists else {}
-    )
     return (
         {name: kept for name in numbers if values[name] == count}
         | {name: _padded(one, kept) for name, one in kinds.items()}
         | {name: _last(name, len(one), kept) for name, one in indices.items()}
-        | features
     )
+
+
+def _is_per_layer(name: str, values: Sequence[object], count: int) -> bool:
+    """Return whether a list says something of each layer, rather than of as many stages."""
+    says = "layer" in name or any(isinstance(value, str) for value in values)
+    return len(values) == count and says
 
 
 def _distinct(values: Sequence[object]) -> list[object]:
@@ -138,8 +166,13 @@ def _largest(most: int, suits: Callable[[int], bool]) -> int:
 
 
 def _divides_heads(by: int, values: Mapping[str, object]) -> bool:
-    heads = [_first(value) for name, value in values.items() if is_heads(name)]
-    return all(head % by == 0 and (head > by or head == 1) for head in heads if head > 1)
+    """Return whether `by` divides every number of heads, and leaves more than one to share keys."""
+    heads = {name: _first(value) for name, value in values.items() if is_heads(name)}
+    return all(
+        number % by == 0 and (number > by or "key_value" in name)
+        for name, number in heads.items()
+        if number > 1
+    )
 
 
 def _divides_widths(by: int, values: Mapping[str, object]) -> bool:

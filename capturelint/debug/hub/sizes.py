@@ -22,10 +22,11 @@ _WIDTHS = re.compile(
 )
 _NOT_WIDTHS = re.compile(
     r"(\w+_)?(audio|background|batch|block|bucket|buffer|chunk|codebook|context|crop|d|feat|feature"
-    r"|grid|group|image|in|input|kernel|level|max|mel|merge|num|patch|pool|receptive|roi|sampling"
+    r"|grid|group|image|img|in|input|kernel|level|max|mel|merge|num|patch|pool|receptive|roi|sampling"
     r"|seq|spatial|state|step|stride|target|tile|token|tubelet|type|vocab|window)_"
     r"(channels|dims?|sizes?|width)(_per_stage)?"
 )
+_INNER = re.compile(r"(\w+_)?(d_ff|feedforward_dim|ffn_dim|intermediate_size|mlp_dim|n_inner)")
 _HEADS = re.compile(
     r"(\w+_)?(n|num)_(\w+_)?heads?(_per_stage)?|(encoder_|decoder_)?attention_heads"
 )
@@ -37,6 +38,8 @@ _LIMITS = (
     (re.compile(r"(\w+_)?vocab_size"), VOCABULARY),
     (re.compile(r"(\w+_)?(num|n)_(\w+_)?experts"), 4),
     (re.compile(r"(num_|moe_)?(experts_per_tok(en)?|topk|top_k|k)"), 2),
+    (re.compile(r"num_(\w+_)?(queries|proposals)"), 20),
+    (re.compile(r"(\w+_)?chunk_size"), 16),
     (re.compile(r"(n|topk)_group|first_k_dense_replace"), 1),
     (re.compile(r"(\w+_)?max_(position_embeddings|\w+_positions)|n_positions"), 256),
 )
@@ -49,12 +52,14 @@ _MOST_PATCHES = 4  # on a side, if halving comes to it
 class Sizes:
     """How to shrink the values of one model.
 
-    `heads`, `head`: what numbers of heads and sizes of a head are divided by. `images`: whether
-    they shrink too. `tokens`: new ids of special tokens.
+    `heads`, `head`: what numbers of heads and sizes of a head are divided by. `inner`: what widths
+    inside one layer are divided by, or more. `images`: whether they shrink too. `tokens`: new ids
+    of special tokens.
     """
 
     heads: int
     head: int
+    inner: int
     images: bool = True
     tokens: Mapping[int, int] = field(default_factory=dict)
 
@@ -66,11 +71,17 @@ class Sizes:
         if isinstance(value, dict) and "mrope_section" in value:
             return {**value, "mrope_section": self._sections(value["mrope_section"])}
         if isinstance(value, list | tuple) and all(type(one) is int for one in value):
-            return type(value)(self._number(name, one, patch) for one in value)
+            return type(value)(self._item(name, one, patch) for one in value)
         return self._number(name, value, patch) if type(value) is int else value
 
+    def _item(self, name: str, value: int, patch: int | None) -> int:
+        # The layers of each stage; other lists about layers have one number for each of them.
+        if name == "depths":
+            return min(value, _LAYERS_KEPT)
+        return value if is_layers(name) else self._number(name, value, patch)
+
     def _number(self, name: str, value: int, patch: int | None) -> int:
-        if is_layers(name) or name == "depths":
+        if is_layers(name):
             return min(value, _LAYERS_KEPT)
         if _TOKENS.fullmatch(name):
             return self.tokens.get(value, value)
@@ -83,6 +94,8 @@ class Sizes:
             return max(1, value // self.heads)
         if is_head_size(name):
             return _divided(value, self.head)
+        if _INNER.fullmatch(name):
+            return _divided(value, max(self.inner, self.heads * self.head))
         if _WIDTHS.fullmatch(name) and not _NOT_WIDTHS.fullmatch(name):
             return _divided(value, self.heads * self.head)
         return value
