@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from capturelint.debug.addresses import addresses_read
 from capturelint.debug.aliasing import aliases
 from capturelint.debug.causes import writers
+from capturelint.debug.explanation import (
+    RANDOM,
+    Cause,
+    Explanation,
+    Joined,
+    by_name,
+    explained,
+    joined,
+    line_of,
+    with_cause,
+)
 from capturelint.debug.frames import sourced
+from capturelint.debug.host_random import global_generators
 from capturelint.debug.runs import Inputs, Runs
-from capturelint.debug.state import Change, Snapshot, State
+from capturelint.debug.state import Change, Route, Snapshot, State
 from capturelint.verdict import Certainty, Frozen, Place
 
-_RANDOM = "host random numbers"
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What a graph bakes in. `places`: the line that changes it first, then where it is used.
-
-    `changes`: state that differs between the two calls, in words.
-    """
-
-    frozen: tuple[Frozen, ...] = ()
-    changes: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
-    certainty: Certainty = Certainty.MODULE_ONLY
+_MOST_TRIED = 16  # changes of state to take back, each for the price of a call
 
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
     """One call: what it launched, and the state before and after it."""
 
+    step: int
     recording: Any
     before: Snapshot
     after: Snapshot
@@ -59,14 +59,17 @@ class Explainer:
         frozen = self._frozen(first, other) or self._addresses()
         changes = self._changes(first, other)
         written = self._writers(inputs, changes)
-        causes = [_Cause(change, written.get(change.name)) for change in changes]
-        return _explanation([_joined(one, causes) for one in frozen], causes, returned)
+        causes = [Cause(change, written.get(change.name)) for change in changes]
+        found = [joined(one, causes) for one in frozen]
+        if not all(one.is_sure for one in found):
+            found = self._tried(found, causes, inputs, first, other)
+        return explained(found, causes, returned)
 
     def unrepeatable(self) -> Explanation:
         """Return what differs between two equal calls, such as the time."""
         inputs = Inputs(self.runs.part.steps[0])
         pair = [call for _ in range(2) for call in self._watched(inputs, {0})]
-        return _explanation([_Joined(one) for one in self._frozen(*pair)], (), None)
+        return explained([Joined(one) for one in self._frozen(*pair)], (), None)
 
     def kept(self, inputs: Inputs, fresh: Snapshot) -> Explanation:
         """Return what keeps the static inputs themselves, so that it changes with their contents.
@@ -109,16 +112,16 @@ class Explainer:
         self.state.restore(self.start)
         found: list[_Watched] = []
         for step in range(max(steps) + 1):
-            context = self._watching(found) if step in steps else nullcontext()
+            context = self._watching(step, found) if step in steps else nullcontext()
             self.runs.alone(step, inputs, during=context)
         return found
 
     @contextmanager
-    def _watching(self, found: list[_Watched]) -> Iterator[None]:
+    def _watching(self, step: int, found: list[_Watched]) -> Iterator[None]:
         before = self.state.save()
         with self.runs.backend.recording() as recording:
             yield
-        found.append(_Watched(recording, before, self.state.save()))
+        found.append(_Watched(step, recording, before, self.state.save()))
 
     def _changes(self, first: _Watched, other: _Watched) -> tuple[Change, ...]:
         """Return how state differs between two calls."""
@@ -129,8 +132,8 @@ class Explainer:
         )
         # Each step is seeded in its own way; only what the call draws counts.
         drawn = self.state.changes(first.before, first.after)
-        random = [change for change in drawn if change.kind == _RANDOM]
-        return tuple(dict.fromkeys([one for one in between if one.kind != _RANDOM] + random))
+        random = [change for change in drawn if change.kind == RANDOM]
+        return tuple(dict.fromkeys([one for one in between if one.kind != RANDOM] + random))
 
     def _writers(self, inputs: Inputs, changes: Sequence[Change]) -> Mapping[str, Place]:
         if not changes:
@@ -138,6 +141,55 @@ class Explainer:
         self.state.restore(self.start)
         found = writers(lambda: self.runs.alone(0, inputs), self.state, changes)
         return {name: sourced(place) for name, place in found.items()}
+
+    def _tried(
+        self,
+        found: Sequence[Joined],
+        causes: Sequence[Cause],
+        inputs: Inputs,
+        first: _Watched,
+        other: _Watched,
+    ) -> list[Joined]:
+        """Return the frozen values with causes found by taking back one change at a time.
+
+        What is the same in both calls once only that change is taken back comes from it.
+        """
+        tried = list(found)
+        for cause in by_name(causes)[:_MOST_TRIED]:
+            trial = self._without(cause.change, inputs, first, other)
+            if trial is None:
+                continue
+            left = {line_of(one.place) for one in self._frozen(first, trial)}
+            tried = [
+                one
+                if one.is_sure or line_of(one.frozen.place) in left
+                else with_cause(one.frozen, cause, is_sure=True)
+                for one in tried
+            ]
+        return tried
+
+    def _without(
+        self, change: Change, inputs: Inputs, first: _Watched, other: _Watched
+    ) -> _Watched | None:
+        """Run the other call with one change taken back. None where it cannot be taken back."""
+        found: list[_Watched] = []
+
+        @contextmanager
+        def trial() -> Iterator[None]:
+            self.state.restore(other.before)
+            take_back()
+            with self._watching(other.step, found):
+                yield
+
+        self.state.restore(first.before)
+        try:
+            take_back = _taking_back(change, self.state.route(change), first.before)
+            if take_back is None:
+                return None
+            self.runs.alone(other.step, inputs, during=trial())
+        except Exception:  # noqa: BLE001 - user code on a state that never was may raise anything
+            return None
+        return found[0]
 
     def _addresses(self) -> tuple[Frozen, ...]:
         """Return the addresses of inputs that the code reads: no two calls on new ones agree."""
@@ -153,94 +205,16 @@ class Explainer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Cause:
-    """A change of state, and the line that makes it, where that was seen."""
-
-    change: Change
-    place: Place | None
-
-    def is_value_of(self, frozen: Frozen) -> bool:
-        """Return whether it holds the values that were frozen."""
-        values = (self.change.before, self.change.after)
-        return "" not in values and values == (frozen.before, frozen.after)
-
-    def is_named_in(self, frozen: Frozen) -> bool:
-        """Return whether the line that uses the frozen value names it."""
-        name = re.split(r"[ .\[]", self.change.name.rstrip("]'\""))[-1].strip("'\"")
-        return bool(name) and re.search(rf"\b{re.escape(name)}\b", frozen.place.source) is not None
-
-    def is_made_at(self, frozen: Frozen) -> bool:
-        """Return whether it is made on the line that uses the frozen value."""
-        return self.place is not None and _line(self.place) == _line(frozen.place)
-
-    def is_made_near(self, frozen: Frozen) -> bool:
-        """Return whether it is made in the function that uses the frozen value."""
-        place = self.place
-        used = frozen.place
-        return place is not None and (place.path, place.function) == (used.path, used.function)
-
-
-_Test = Callable[[_Cause, Frozen], bool]
-_SURE: tuple[_Test, ...] = (_Cause.is_value_of, _Cause.is_named_in, _Cause.is_made_at)
-
-
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """A frozen value with its cause. `is_sure`: whether value or line tell the cause."""
-
-    frozen: Frozen
-    is_sure: bool = True
-
-
-def _joined(frozen: Frozen, causes: Sequence[_Cause]) -> _Joined:
-    """Return a frozen value with what changes it, where one change stands out."""
-    for test in (*_SURE, _Cause.is_made_near):
-        fitting = _by_name(cause for cause in causes if test(cause, frozen))
-        if len(fitting) == 1:
-            cause = fitting[0]
-            found = replace(frozen, name=_spoken(cause.change), cause=cause.place)
-            return _Joined(found, test in _SURE)
-        if fitting:
-            break
-    return _Joined(frozen)
-
-
-def _by_name(causes: Iterable[_Cause]) -> list[_Cause]:
-    """Return one for each name: what changes before and after the call is the same change."""
-    return list({cause.change.name: cause for cause in causes}.values())
-
-
-def _explanation(
-    joined: Sequence[_Joined], causes: Sequence[_Cause], returned: tuple[str, str] | None
-) -> Explanation:
-    frozen = tuple(one.frozen for one in joined)
-    words = tuple(_in_words(cause.change) for cause in _by_name(causes))
-    best = next((one for one in joined if one.frozen.cause is not None), None)
-    best = best or next(iter(joined), None)
-    if best is not None:
-        ends = (best.frozen.cause, best.frozen.place)
-        places = tuple({_line(place): place for place in ends if place is not None}.values())
-        certainty = Certainty.SHOWN if best.is_sure else Certainty.LIKELY
-        return Explanation(frozen, words, places, certainty)
-    fitting = [cause for cause in causes if (cause.change.before, cause.change.after) == returned]
-    lines = tuple(cause.place for cause in _by_name(fitting or causes) if cause.place is not None)
-    certainty = Certainty.LIKELY if lines else Certainty.MODULE_ONLY
-    return Explanation(frozen, words, lines, certainty)
-
-
-def _spoken(change: Change) -> str:
-    """Return what the user's code calls what changed."""
-    if change.kind == _RANDOM or " " in change.name:
-        return change.name
-    return f"self.{change.name.rpartition('.')[2]}"
-
-
-def _in_words(change: Change) -> str:
-    if not change.before and not change.after:
-        return f"{change.name}: {change.kind}"
-    return f"{change.name}: {change.before or 'nothing'} -> {change.after} ({change.kind})"
-
-
-def _line(place: Place) -> tuple[str, int]:
-    return place.path, place.line
+def _taking_back(
+    change: Change, route: Route | None, before: Snapshot
+) -> Callable[[], object] | None:
+    """Return what gives a thing that changed the value that it has now. None for most kinds."""
+    if route is not None and change.kind in ("number", "rebound"):
+        holder = Route(route.start, route.steps[:-1])
+        section, key = route.steps[-1]
+        value = section.get(holder.end(), key)
+        return lambda: section.write(holder.end(), {**section.read(holder.end()), key: value})
+    for generator in global_generators():
+        if generator.name == change.name and generator.name in before.generators:
+            return partial(generator.set_state, before.generators[generator.name])
+    return None

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from capturelint.debug.backend import Backend
 from capturelint.debug.compare import Tolerance
 from capturelint.debug.differs import Differs, blaming, evidence_of, nondeterministic, passing
-from capturelint.debug.frozen import Explainer, Explanation
+from capturelint.debug.explanation import Explanation
+from capturelint.debug.frozen import Explainer
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.refused import cannot_tell, first_line, refused
 from capturelint.debug.runs import Graph, Inputs, Noise, Runs, Seen, most
@@ -169,15 +170,13 @@ class Judge:
         And the lines that it lists.
         """
         listed: Sequence[Hazard] = ()
+        path = self._captured.runs.part.path
         try:
-            with self._backend.as_if_capturing(self._path) as listed:
+            with self._backend.as_if_capturing(lambda: path) as listed:
                 seen = self._run_eagerly()
         except UndecidedError:  # such code may do anything; the graph itself was captured
             return [], listed
         return [seen], listed
-
-    def _path(self) -> str:
-        return self._captured.runs.part.path
 
     def _explained(self, found: Differs, *, is_noisy: bool, is_within: bool) -> Outcome:
         """Return the outcome for a graph that repeats what eager changes from step to step.

@@ -176,6 +176,58 @@ def test_of_two_counters_the_one_that_is_used_is_to_blame(in_session: InSession)
     in_session(run)
 
 
+class Skipping(nn.Module):
+    """Drops layers at random, in another function than the layers' own. Counts to no purpose."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+        self.layers = nn.ModuleList([Rebinding(), Plain(), Plain()])
+
+    def forward(self, x: Tensor) -> Any:
+        self.calls += 1
+        for layer in self.layers[1:]:
+            drawn = torch.rand([])
+            if drawn < 0.5:
+                x = layer(x)["out"]
+        return x
+
+
+def test_what_makes_the_call_go_another_way_is_found_by_taking_it_back(
+    in_session: InSession,
+) -> None:
+    def run(backend: Backend) -> None:
+        torch.manual_seed(0)
+        found = _outcome(backend, Skipping())
+
+        assert (found.verdict, found.certainty) == (Verdict.STALE, Certainty.SHOWN)
+        assert _lines(found)[0] == "drawn = torch.rand([])"
+        assert {frozen.name for frozen in found.evidence.frozen} == {"torch CPU generator"}
+
+    in_session(run)
+
+
+class Ticking(nn.Module):
+    """Counts to no purpose, next to a clock that is used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: Tensor) -> Any:
+        self.calls += 1
+        return x * time.perf_counter()
+
+
+def test_a_counter_next_to_a_clock_is_not_to_blame(in_session: InSession) -> None:
+    def run(backend: Backend) -> None:
+        found = _outcome(backend, Ticking(), settings=Settings(rtol=0.0, atol=0.0))
+
+        assert _lines(found) == ["return x * time.perf_counter()"]
+
+    in_session(run)
+
+
 class Appending(nn.Module):
     def __init__(self) -> None:
         super().__init__()
