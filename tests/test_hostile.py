@@ -35,8 +35,8 @@ import torch
 from torch import nn
 
 library = torch.library.Library("hostile", "DEF")
-library.define("kernel(Tensor x) -> Tensor")
-library.impl("kernel", lambda x: x.clone(), "CUDA")
+library.define("kernel(Tensor x) -> Tensor")  # written in C++ or Triton, and not to be had here
+torch.library.register_fake("hostile::kernel", torch.empty_like)
 
 class Step(nn.Module):
     def forward(self, x):
@@ -84,7 +84,9 @@ CASES = {
         "import tritonless", 2, "ModuleNotFoundError: No module named 'tritonless'", "case.py:3"
     ),
     "the factory hangs": factory("time.sleep(99)", 4, "5 s", "loading", options=SHORT),
-    "the factory exits": factory("sys.exit(0)", 4, "SystemExit", "loading"),
+    "the factory exits": factory(
+        "sys.exit(0)", 2, "case.py:make raised SystemExit: 0", "case.py:3"
+    ),
     "the factory ends the process": factory("os._exit(3)", 4, "exit code 3", "loading"),
     "forward raises": step("raise ValueError('odd batch')", 2, "ValueError: odd batch", AT),
     "forward hangs": step("time.sleep(99)", 4, "undecided", "5 s", AT, options=SHORT),
@@ -108,8 +110,8 @@ CASES = {
     "forward forks and both go on": step("os.fork()", 0, *PASSES),
     "forward changes the folder": step("os.chdir('/')", 0, *PASSES),
     "forward needs a module": step("import tritonless", 2, "No module named 'tritonless'", AT),
-    "forward needs a CUDA kernel": Case(KERNEL, 4, ("undecided 1 ", "hostile::kernel")),
-    "the file is no Python": Case("def make(:\n", 2, ("case.py:1", "SyntaxError")),
+    "forward needs a CUDA kernel": Case(KERNEL, 4, ("undecided", "hostile::kernel")),
+    "the file is no Python": Case("def make(:\n", 2, ("case.py:1: invalid syntax",)),
     "the file has no such name": Case("def other(): pass\n", 2, ("case.py", "make")),
 }
 
@@ -129,7 +131,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.Comp
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     with ThreadPoolExecutor(2) as pool:
