@@ -58,6 +58,7 @@ class Launches:
         self.items: list[Launch] = []
         self._pinned = pinned
         self._made: dict[int, int] = {}
+        self._count = 0
         self._older: dict[int, torch.Tensor] = {}
 
     def add(self, call: Call, result: Any) -> None:
@@ -70,7 +71,9 @@ class Launches:
             place = next(iter(users_frames(limit=1)), Place("", 0))
             self.items.append(Launch(call.schema.label, flat, shapes, place))
         for _, tensor in made:
-            self._made[storage_of(tensor)] = len(self._made)
+            # A count, for a storage may take the place of one that is gone.
+            self._made[storage_of(tensor)] = self._count
+            self._count += 1
 
     def _written_down(self, value: Any) -> list[Any]:
         if isinstance(value, DeviceTensor):
