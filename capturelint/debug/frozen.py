@@ -11,6 +11,7 @@ from typing import Any
 from capturelint.debug.addresses import addresses_read
 from capturelint.debug.aliasing import aliases
 from capturelint.debug.causes import writers
+from capturelint.debug.differences import Route
 from capturelint.debug.explanation import (
     RANDOM,
     Cause,
@@ -25,7 +26,7 @@ from capturelint.debug.explanation import (
 from capturelint.debug.frames import sourced
 from capturelint.debug.host_random import global_generators
 from capturelint.debug.runs import Inputs, Runs
-from capturelint.debug.state import Change, Route, Snapshot, State
+from capturelint.debug.state import Change, Snapshot, State
 from capturelint.verdict import Certainty, Frozen, Place
 
 _MOST_TRIED = 16  # changes of state to take back, each for the price of a call
@@ -173,23 +174,25 @@ class Explainer:
     ) -> _Watched | None:
         """Run the other call with one change taken back. None where it cannot be taken back."""
         found: list[_Watched] = []
-
-        @contextmanager
-        def trial() -> Iterator[None]:
-            self.state.restore(other.before)
-            take_back()
-            with self._watching(other.step, found):
-                yield
-
         self.state.restore(first.before)
         try:
             take_back = _taking_back(change, self.state.route(change), first.before)
             if take_back is None:
                 return None
-            self.runs.alone(other.step, inputs, during=trial())
+            trial = self._trying(take_back, other, found)
+            self.runs.alone(other.step, inputs, during=trial)
         except Exception:  # noqa: BLE001 - user code on a state that never was may raise anything
             return None
         return found[0]
+
+    @contextmanager
+    def _trying(
+        self, take_back: Callable[[], object], other: _Watched, found: list[_Watched]
+    ) -> Iterator[None]:
+        self.state.restore(other.before)
+        take_back()
+        with self._watching(other.step, found):
+            yield
 
     def _addresses(self) -> tuple[Frozen, ...]:
         """Return the addresses of inputs that the code reads: no two calls on new ones agree."""
