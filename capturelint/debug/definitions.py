@@ -115,8 +115,6 @@ def wrapped_by(function: FunctionType) -> Iterator[object]:
         value = Cell(variable, "").read(cell).get(variable)
         if kind_of(type(value)) in (Kind.MODULE, Kind.FUNCTION, Kind.METHOD, Kind.PARTIAL):
             yield value
-    if "__wrapped__" in vars(function):
-        yield vars(function)["__wrapped__"]
 
 
 def _cells(function: FunctionType) -> Iterator[tuple[str, CellType]]:

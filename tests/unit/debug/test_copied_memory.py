@@ -50,11 +50,11 @@ def test_views_of_another_dtype_share_the_copied_memory() -> None:
 def test_a_small_view_does_not_copy_a_large_storage() -> None:
     base = torch.arange(10_000.0)
 
-    copy = copied(base[1_000:1_010])
+    copy = copied(base[1_001:1_010])
 
-    assert copy.tolist() == base[1_000:1_010].tolist()
+    assert copy.tolist() == base[1_001:1_010].tolist()
     assert copy.untyped_storage().nbytes() < 1_024
-    assert copy.data_ptr() % 16 == base[1_000:1_010].data_ptr() % 16
+    assert copy.data_ptr() % 16 == base[1_001:1_010].data_ptr() % 16
 
 
 def test_expanded_tensors_stay_expanded() -> None:
@@ -84,6 +84,15 @@ def test_conjugated_and_negated_views_are_copied_as_such() -> None:
     assert torch.equal(conjugated.resolve_conj(), base.conj().resolve_conj())
     assert negated.tolist() == [-2.0, 1.0]
     assert memory(plain) == memory(conjugated) == memory(negated)
+
+
+def test_a_conjugated_view_alone_is_copied_as_such() -> None:
+    view = torch.tensor([1 + 2j, 3 - 1j]).conj()
+
+    copy = copied(view)
+
+    assert copy.is_conj()
+    assert copy.tolist() == [1 - 2j, 3 + 1j]
 
 
 def test_sparse_tensors_are_cloned() -> None:

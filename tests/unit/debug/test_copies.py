@@ -136,6 +136,17 @@ def test_cycles_are_copied() -> None:
     assert copy[0][1]["self"] is copy
 
 
+def test_a_cycle_through_a_tuple_is_copied_from_the_tuple_too() -> None:
+    inner: list[Any] = []
+    cycle = (inner,)
+    inner.append(cycle)
+
+    copy = copied(cycle)
+
+    assert copy[0] is not inner
+    assert copy[0][0] is copy
+
+
 def test_modules_parameters_functions_and_the_like_are_not_copied() -> None:
     module = nn.Linear(1, 1)
     shared = (module, module.weight, len, Color.RED, Cache, torch.Generator(), Sentinel(), Handle())
