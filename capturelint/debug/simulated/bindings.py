@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from capturelint.debug.simulated.device_facts import ARCHITECTURES, memory_statistics
+from capturelint.debug.simulated.ordinals import check_ordinal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -31,9 +32,9 @@ class Bindings:
         return {
             "getDeviceCount": lambda: 1,
             "getDevice": lambda: 0,
-            "setDevice": checked_ordinal,
-            "exchangeDevice": exchanged_ordinal,
-            "maybeExchangeDevice": exchanged_ordinal,
+            "setDevice": self.exchange_device,
+            "exchangeDevice": self.exchange_device,
+            "maybeExchangeDevice": self.exchange_device,
             "canDeviceAccessPeer": lambda *_devices: False,
             "getArchFlags": lambda: ARCHITECTURES,
             "getCurrentStream": lambda _device: _named(self._simulator.streams.current),
@@ -49,6 +50,11 @@ class Bindings:
             **_memory(),
         }
 
+    def exchange_device(self, index: int) -> int:
+        """Go to a device, and return that which was current. Raises CannotTellError if it is new."""
+        check_ordinal(self._simulator, index)
+        return 0 if index >= 0 else -1
+
     def synchronize(self, *_device: object) -> None:
         """Wait for the device: refused while capturing."""
         self._simulator.streams.refuse("torch.cuda.synchronize")
@@ -58,21 +64,6 @@ class Bindings:
 
     def _set_debug_mode(self, mode: int) -> None:
         self._debug_mode = mode
-
-
-def checked_ordinal(index: int) -> int:
-    """Return a device's index. Raises RuntimeError, as CUDA does, for any device but the first."""
-    if index > 0:
-        raise RuntimeError(
-            f"CUDA error: invalid device ordinal ({index}); the simulator has one device, cuda:0"
-        )
-    return index
-
-
-def exchanged_ordinal(index: int) -> int:
-    """Go to a device, and return that which was current. Raises RuntimeError if there is none."""
-    checked_ordinal(index)
-    return 0 if index >= 0 else -1
 
 
 def _named(stream: SimulatedStream) -> tuple[int, int, int]:

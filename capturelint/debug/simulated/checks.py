@@ -8,6 +8,7 @@ import torch
 
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.device import is_simulated
+from capturelint.debug.simulated.ordinals import check_ordinal
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, Refusal
 from capturelint.finding import Effect
 
@@ -23,8 +24,8 @@ def check_devices(simulator: Simulator, call: Call) -> None:
     target = call.target()
     if target is not None:
         device = torch.device(target)
-        if is_simulated(device) and device.index:
-            raise simulator.cannot_tell(f"a second device ({device})")
+        if is_simulated(device):
+            check_ordinal(simulator, device)
     if not call.hosts or not call.devices or call.schema.takes_both:
         return
     for host in call.hosts:

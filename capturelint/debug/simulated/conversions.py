@@ -4,6 +4,8 @@
 # ruff: noqa: FBT001, FBT002 - these stand in for functions of torch, with its parameters
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +13,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]  # no stub
 
 from capturelint.debug.simulated.device import is_simulated
+from capturelint.debug.simulated.ordinals import check_ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
 _TensorBase: Any = torch._C.TensorBase
-_TYPES = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
+# Where a lazy parameter keeps the device and dtype that it is to get.
+_LATER = "_simulated_later"
 
 
 def put_conversions(patches: Patches, simulator: Simulator) -> None:
@@ -33,7 +37,10 @@ def put_tensor_methods(patches: Patches, simulator: Simulator) -> None:
     device = simulator.seen_by_cpp
 
     def exchanged(value: Any) -> Any:
-        return device if isinstance(value, (str, torch.device)) and is_simulated(value) else value
+        if not isinstance(value, (str, torch.device)) or not is_simulated(value):
+            return value
+        check_ordinal(simulator, value)
+        return device
 
     def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
         if isinstance(other := kwargs.pop("other", None), torch.Tensor):
@@ -46,8 +53,9 @@ def put_tensor_methods(patches: Patches, simulator: Simulator) -> None:
         return moved
 
     def cuda(
-        self: torch.Tensor, _device: Any = None, non_blocking: bool = False, **kwargs: Any
+        self: torch.Tensor, ordinal: Any = None, non_blocking: bool = False, **kwargs: Any
     ) -> torch.Tensor:
+        check_ordinal(simulator, ordinal)
         return to(self, device, non_blocking=non_blocking, **kwargs)
 
     def typed(
@@ -83,6 +91,10 @@ def put_modules(patches: Patches) -> None:
     original: Any = nn.Module._apply
 
     def applied(self: nn.Module, fn: Callable[..., Any], recurse: bool = True) -> nn.Module:
+        with shapeless_apart(self, fn):
+            return applied_to_others(self, fn, recurse)
+
+    def applied_to_others(self: nn.Module, fn: Callable[..., Any], recurse: bool) -> nn.Module:
         swaps = torch.__future__.get_swap_module_params_on_conversion()
         # Setting `.data`, as torch does else, cannot change the class of a parameter.
         torch.__future__.set_swap_module_params_on_conversion(True)
@@ -98,6 +110,30 @@ def put_modules(patches: Patches) -> None:
 
     patches.put(nn.Module, "_apply", applied)
     _put_lazy(patches)
+
+
+@contextmanager
+def shapeless_apart(module: nn.Module, fn: Callable[..., Any]) -> Iterator[None]:
+    """Return a context in which a module is without its lazy parameters and buffers.
+
+    They are told where `fn` would bring them, to go there when they get their shape.
+    """
+    tables: tuple[Any, ...] = (module._parameters, module._buffers)
+    taken = [
+        (table, name, value)
+        for table in tables
+        for name, value in table.items()
+        if value is not None and nn.parameter.is_lazy(value)
+    ]
+    for table, name, lazy in taken:
+        moved = fn(torch.empty(0, dtype=lazy.dtype))
+        lazy.__dict__[_LATER] = (moved.device, moved.dtype)
+        del table[name]
+    try:
+        yield
+    finally:
+        for table, name, lazy in taken:
+            table[name] = lazy
 
 
 def exchanged_in(module: nn.Module, fn: Callable[..., Any], *, recurse: bool) -> nn.Module:
@@ -135,13 +171,16 @@ def _put_lazy(patches: Patches) -> None:
     real_materialize = mixin.materialize
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        device = self.__dict__.pop("_simulated_device", None) if device is None else device
-        if device is None or not is_simulated(device):
+        later = self.__dict__.pop(_LATER, (self.device, self.dtype))
+        device = later[0] if device is None else device
+        dtype = later[1] if dtype is None else dtype
+        if not is_simulated(device):
             real_materialize(self, shape, device, dtype)
             return
-        dtype = torch.get_default_dtype() if dtype is None else dtype
-        full = nn.Parameter(torch.empty(shape, device="cuda", dtype=dtype), self.requires_grad)
-        self.__class__ = nn.Parameter
+        full = torch.empty(shape, device="cuda", dtype=dtype)
+        self.__class__ = self.cls_to_become
+        if isinstance(self, nn.Parameter):
+            full = nn.Parameter(full, self.requires_grad)
         torch.utils.swap_tensors(self, full)  # type: ignore[no-untyped-call]  # torch has no types here
 
     patches.put(mixin, "materialize", materialize)
@@ -158,7 +197,7 @@ def _made_on_host(kind: Any) -> Callable[..., Any]:
         simulated = device is not None and is_simulated(device)
         made = real_new(cls, requires_grad, "cpu" if simulated else device, dtype, **rest)
         if simulated:
-            made._simulated_device = device
+            made.__dict__[_LATER] = (torch.device("cuda", 0), made.dtype)
         return made
 
     return new

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.simulated.bindings import Bindings, exchanged_ordinal
+from capturelint.debug.simulated.bindings import Bindings
 from capturelint.debug.simulated.device import CUDA
 from capturelint.debug.simulated.device_facts import (
     CUDA_VERSION,
@@ -30,21 +30,22 @@ def put_cuda(patches: Patches, simulator: Simulator) -> None:
     for name, function in bindings.table().items():
         patches.put(torch._C, name, function)
     patches.put(torch._C, "_has_cuda", value=True)
+    patches.put(torch._C, "_host_emptyCache", lambda: None)
     patches.put(torch.version, "cuda", CUDA_VERSION)
-    _put_initialised(patches, simulator)
+    _put_initialised(patches, simulator, bindings)
     _put_accelerator(patches, simulator, bindings)
     put_streams(patches, simulator)
     put_graphs(patches, simulator)
 
 
-def _put_initialised(patches: Patches, simulator: Simulator) -> None:
+def _put_initialised(patches: Patches, simulator: Simulator, bindings: Bindings) -> None:
     """Give `torch.cuda` what initialising it sets."""
     cuda = torch.cuda
     properties = DeviceProperties()
     patches.put(cuda, "_initialized", value=True)
     patches.put(cuda, "_is_in_bad_fork", lambda: False)
-    patches.put(cuda, "_exchange_device", exchanged_ordinal)
-    patches.put(cuda, "_maybe_exchange_device", exchanged_ordinal)
+    patches.put(cuda, "_exchange_device", bindings.exchange_device)
+    patches.put(cuda, "_maybe_exchange_device", bindings.exchange_device)
     patches.put(cuda, "_get_device_properties", lambda _device: properties)
     patches.put(cuda, "default_generators", (simulator.random.default,))
     patches.put(cuda, "_cudart", _runtime())
@@ -85,9 +86,9 @@ def _put_accelerator(patches: Patches, simulator: Simulator, bindings: Bindings)
     table = {
         "getAccelerator": lambda: torch.device(CUDA.type),
         "getDeviceIndex": lambda: 0,
-        "setDeviceIndex": exchanged_ordinal,
-        "exchangeDevice": exchanged_ordinal,
-        "maybeExchangeDevice": exchanged_ordinal,
+        "setDeviceIndex": bindings.exchange_device,
+        "exchangeDevice": bindings.exchange_device,
+        "maybeExchangeDevice": bindings.exchange_device,
         "getStream": lambda _device: streams.current,
         "setStream": set_stream,
         "synchronizeDevice": bindings.synchronize,
@@ -98,3 +99,4 @@ def _put_accelerator(patches: Patches, simulator: Simulator, bindings: Bindings)
     for name, function in table.items():
         patches.put(torch._C, f"_accelerator_{name}", function)
     patches.put(torch.accelerator, "device_count", _one)
+    patches.put(torch._C, "_get_accelerator", lambda *_checks: torch.device(CUDA.type))

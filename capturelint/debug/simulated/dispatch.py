@@ -10,7 +10,7 @@ from torch import nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from capturelint.debug.simulated import custom, traps
+from capturelint.debug.simulated import custom, fused, traps
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.checks import check_devices, check_stream
 from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, kernel_of, lacks_dtype
@@ -22,7 +22,7 @@ from capturelint.debug.simulated.tensor import DeviceTensor
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
-_OURS = (DeviceTensor, nn.Parameter, nn.Buffer)
+_OURS = (DeviceTensor, nn.Parameter, nn.Buffer, nn.UninitializedBuffer)
 
 
 class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # of its metaclass hook
@@ -73,8 +73,8 @@ def dispatch(
     if not call.is_work:
         return _on_host(simulator, func, call)
     if schema.is_composite:
-        with DeviceMode(simulator), simulator.libraries.doing(func, args, kwargs):
-            return func.decompose(*args, **kwargs)
+        with DeviceMode(simulator):
+            return fused.run(simulator, func, args, kwargs)
     if not schema.is_known:
         return custom.run_custom(simulator, func, args, kwargs)
     return _on_device(simulator, func, call)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # The key at which device tensors meet an operation before it is taken apart.
 _KEY = "AutogradCUDA"
 _Library: Any = torch.library.Library
-_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 
 
 @contextmanager
@@ -54,26 +53,38 @@ def _overloads() -> Iterator[OpOverload]:
         packet = getattr(torch.ops.aten, name)
         for overload in packet.overloads():
             yield getattr(packet, overload)
-    yield from _CELLS
+    yield from _BODIES
 
 
 def _kernel(simulator: Simulator, overload: OpOverload) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with simulator.libraries.doing(overload, args, kwargs):
-            # Torch's way through a fused cell has no backward on the host.
-            body = _differentiable(overload) if torch.is_grad_enabled() else None
-            if body is not None:
-                return body(*args, **kwargs)
-            return overload._op_dk(_COMPOSITE, *args, **kwargs)
+    def run_it(*args: Any, **kwargs: Any) -> Any:
+        return run(simulator, overload, args, kwargs)
 
-    return run
+    return run_it
+
+
+def run(
+    simulator: Simulator, overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Run a composite operation by its parts, as CUDA would do it as far as that is seen."""
+    with simulator.libraries.doing(overload, args, kwargs):
+        body = _BODIES.get(overload)
+        # Torch's way through a fused cell has no backward on the host.
+        if body is None and torch.is_grad_enabled() and overload in _layers():
+            body = _differentiable(overload)
+        if body is not None:
+            return body(*args, **kwargs)
+        return overload.decompose(*args, **kwargs)
+
+
+@cache
+def _layers() -> frozenset[OpOverload]:
+    return frozenset(_overloads())
 
 
 @cache
 def _differentiable(overload: OpOverload) -> Callable[..., Any] | None:
     """Return a body for a recurrent layer that is made of operations with a backward, or None."""
-    if overload in _CELLS:
-        return _CELLS[overload]
     # It takes a second to import, for which few models have a use.
     from torch._decomp import decomposition_table
 
@@ -110,7 +121,24 @@ def _gru_cell(
     return new + update * (hx - new)
 
 
-_CELLS: dict[OpOverload, Callable[..., Any]] = {
+def _ctc_loss(
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    input_lengths: torch.Tensor,
+    target_lengths: torch.Tensor,
+    *rest: Any,
+    **options: Any,
+) -> torch.Tensor:
+    # So does torch, but for tensors of other classes than its own.
+    lengths = [lengths.cpu().tolist() for lengths in (input_lengths, target_lengths)]
+    loss: torch.Tensor = torch.ops.aten.ctc_loss.IntList(
+        log_probs, targets, *lengths, *rest, **options
+    )
+    return loss
+
+
+_BODIES: dict[OpOverload, Callable[..., Any]] = {
+    torch.ops.aten.ctc_loss.Tensor: _ctc_loss,
     torch.ops.aten.lstm_cell.default: _lstm_cell,
     torch.ops.aten.gru_cell.default: _gru_cell,
 }

@@ -1,7 +1,6 @@
-"""`torch.tensor`, `as_tensor`, `asarray` and `new_tensor`: made of tensors, of both sides, or pinned.
+"""`torch.tensor`, `as_tensor`, `asarray` and `new_tensor`: made on the host, and moved to the device.
 
-Of Python numbers torch makes them by operations that the simulator sees. What it does with tensors
-inside, and with pinned memory, it does in C++ for CUDA alone.
+So torch does it in C++, for CUDA alone.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _Maker = Callable[..., torch.Tensor]
 
 
 def put_makers(patches: Patches, simulator: Simulator) -> None:
-    """Let tensors be made of host tensors, of lists of device tensors, and pinned."""
+    """Let tensors be made on the device of anything, of lists of device tensors, and pinned."""
     patches.put(torch, "tensor", _made(torch.tensor, simulator, is_copy=True))
     patches.put(torch, "as_tensor", _made(torch.as_tensor, simulator, is_copy=False))
     patches.put(torch, "asarray", _made(torch.asarray, simulator, is_copy=False))
@@ -33,13 +32,24 @@ def _made(original: _Maker, simulator: Simulator, *, is_copy: bool) -> _Maker:
     def make(data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         pins = kwargs.pop("pin_memory", False)
         dtype, device = _wanted(args, kwargs)
-        if _moves(data, device):
-            moved = _moved(data.detach() if is_copy else data, device, dtype)
-            return moved.requires_grad_() if kwargs.get("requires_grad") else moved
+        if isinstance(data, DeviceTensor):
+            source = data.detach().clone() if is_copy else data
+            target = source.device if device is None else device
+            return _moved(source, target, dtype or source.dtype, kwargs)
+        target = torch.get_default_device() if device is None else device
+        if is_simulated(target):
+            host = _on_host(original, data, dtype)
+            return _moved(host.detach() if is_copy else host, target, dtype, kwargs)
         made = original(read(data), *args, **kwargs)
         return simulator.pinned.add(made) if pins else made
 
     return make
+
+
+def _on_host(original: _Maker, data: Any, dtype: torch.dtype | None) -> torch.Tensor:
+    if isinstance(data, torch.Tensor):
+        return data
+    return original(read(data), dtype=dtype, device="cpu")
 
 
 def _made_like() -> _Maker:
@@ -48,11 +58,12 @@ def _made_like() -> _Maker:
     def new_tensor(self: torch.Tensor, data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         dtype, device = _wanted(args, kwargs)
         device = self.device if device is None else device
-        if _moves(data, device):
-            moved = _moved(data.detach(), device, dtype)
-            return moved.requires_grad_() if kwargs.get("requires_grad") else moved
-        made: torch.Tensor = original(self, read(data), *args, **kwargs)
-        return made
+        if not is_simulated(device):
+            made: torch.Tensor = original(self, read(data), *args, **kwargs)
+            return made
+        if isinstance(data, torch.Tensor):
+            return _moved(data.detach(), device, dtype, kwargs)
+        return _moved(torch.tensor(read(data), dtype=dtype or self.dtype), device, None, kwargs)
 
     return new_tensor
 
@@ -63,15 +74,11 @@ def _wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     return dtype, kwargs.get("device", args[1] if len(args) > 1 else None)
 
 
-def _moves(data: Any, device: Any) -> bool:
-    """Return whether a plain tensor is to be moved to the device."""
-    if not isinstance(data, torch.Tensor) or isinstance(data, DeviceTensor):
-        return False
-    return is_simulated(device)
-
-
-def _moved(data: torch.Tensor, device: Any, dtype: torch.dtype | None) -> torch.Tensor:
-    return data.to(device=device, dtype=dtype)
+def _moved(
+    data: torch.Tensor, device: Any, dtype: torch.dtype | None, kwargs: dict[str, Any]
+) -> torch.Tensor:
+    moved = data.to(device=device, dtype=dtype)
+    return moved.requires_grad_() if kwargs.get("requires_grad") else moved
 
 
 def read(data: Any) -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
 _OFFSETS = 1 << 64
+OUTSIDE = "Offset increment outside graph capture encountered unexpectedly."
 _SEED_MASK = (1 << 63) - 1
 
 
@@ -56,6 +57,10 @@ class DeviceRandom:
         if own is not None and own is not self.default:
             return position(*own.take())
         capture = self._simulator.capture
+        if capture is not None and not self._simulator.is_capturing_here():
+            self._simulator.refuse(
+                Refusal(OUTSIDE, "random", "a random operation outside the capture", code="CL702")
+            )
         if capture is not None and self._simulator.is_capturing:
             offset = capture.drawn
             capture.drawn += STEP

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 
 from capturelint.debug.simulated.device import CUDA, HOST, is_simulated
+from capturelint.debug.simulated.ordinals import check_ordinal
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ class DeviceTensor(torch.Tensor):
         """Return this tensor itself where nothing changes: C++ would copy `cuda` to `cuda:0`."""
         return _moved(self, args, kwargs)
 
-    def cuda(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ARG002
+    def cuda(self, device: Any = None, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ARG002
+        check_ordinal(self.simulator, device)
         return self
 
     def type(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -197,6 +199,8 @@ def _moved(tensor: DeviceTensor, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     dtype = dtype or tensor.dtype
     layout = layout or torch.preserve_format
     stays = device is None or is_simulated(device)
+    if stays:
+        check_ordinal(tensor.simulator, device)
     if stays and dtype == tensor.dtype and not always and layout is torch.preserve_format:
         return tensor
     target = {} if stays else {"device": device}

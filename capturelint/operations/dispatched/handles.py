@@ -56,7 +56,11 @@ HANDLES: tuple[Handle, ...] = (
     ),
     *_through("cuDNN", "convolution convolution_backward"),
     *_through("cuDNN", "convolution_overrideable", checked=SOURCE),
-    *_through("cuDNN", "native_batch_norm", "at least three dimensions, as cuDNN takes them"),
+    *_through(
+        "cuDNN",
+        "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training",
+        "at least three dimensions, as cuDNN takes them",
+    ),
     *_through("cuFFT", "_fft_r2c _fft_c2r _fft_c2c"),
 )
 

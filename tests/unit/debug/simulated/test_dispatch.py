@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_factories_and_indices_land_where_torch_puts_them(in_session: InSession)
 def test_tensors_of_both_sides_do_not_mix(in_session: InSession) -> None:
     def body(_: SimulatedBackend) -> None:
         there, here = torch.ones(3, 3, device="cuda"), torch.ones(3, 3)
-        mixes = [
+        mixes: list[Callable[[], object]] = [
             lambda: there + here,
             lambda: there @ here,
             lambda: torch.cat([there, here]),
@@ -67,7 +68,7 @@ def test_a_second_device_cannot_be_told(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
         with pytest.raises(CannotTellError):
             torch.ones(3, device="cuda:1")
-        assert backend.unsupported() == ("a second device (cuda:1)",)
+        assert backend.unsupported() == ("cuda:1 (invalid device ordinal: the simulator has one device, cuda:0)",)
         assert backend.unsupported() == ()
 
     in_session(body)
@@ -85,7 +86,7 @@ def test_the_python_body_of_a_custom_operator_is_looked_into(in_session: InSessi
         def adds(x: torch.Tensor) -> None:
             x.add_(1)
 
-        library = torch.library.Library("capturelint_tests", "FRAGMENT")
+        library: Any = torch.library.Library("capturelint_tests", "FRAGMENT")  # type: ignore[no-untyped-call]
         library.define("reads(Tensor x) -> Tensor")
         library.impl("reads", lambda x: x * x.sum().item(), "CUDA")
 
@@ -104,7 +105,7 @@ def test_the_python_body_of_a_custom_operator_is_looked_into(in_session: InSessi
 
 def test_a_custom_operator_without_a_python_body_cannot_be_told(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
-        library = torch.library.Library("capturelint_tests", "FRAGMENT")
+        library: Any = torch.library.Library("capturelint_tests", "FRAGMENT")  # type: ignore[no-untyped-call]
         library.define("compiled(Tensor x) -> Tensor")
         with pytest.raises(CannotTellError):
             torch.ops.capturelint_tests.compiled(torch.ones(3, device="cuda"))
@@ -115,7 +116,7 @@ def test_a_custom_operator_without_a_python_body_cannot_be_told(in_session: InSe
 
 class _Functions(TorchFunctionMode):
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.seen: list[str] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -123,7 +124,7 @@ class _Functions(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Operators(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen: list[str] = []
@@ -171,8 +172,11 @@ def test_composite_operators_are_taken_apart_in_inference_mode(in_session: InSes
 
 def test_function_transforms_run(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
-        check_replays(backend, torch.vmap(lambda row: (row * 2).sum()), normal(3, 4))
-        check_replays(backend, torch.func.grad(lambda x: (x * x).sum()), normal(3))
+        def squares(x: torch.Tensor) -> torch.Tensor:
+            return (x * x).sum()
+
+        check_replays(backend, torch.vmap(squares), normal(3, 4))
+        check_replays(backend, torch.func.grad(squares), normal(3))
 
     in_session(body)
 
