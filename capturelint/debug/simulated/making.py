@@ -3,6 +3,7 @@
 So torch does it in C++, for CUDA alone.
 """
 
+# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.simulated.device import is_simulated
+from capturelint.debug.simulated.device import HOST, is_simulated
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _made(original: _Maker, simulator: Simulator, *, is_copy: bool) -> _Maker:
             source = data.detach().clone() if is_copy else data
             target = source.device if device is None else device
             return _moved(source, target, dtype or source.dtype, kwargs)
-        target = torch.get_default_device() if device is None else device
+        target = _default() if device is None else device
         if is_simulated(target):
             host = _on_host(original, data, dtype)
             return _moved(host.detach() if is_copy else host, target, dtype, kwargs)
@@ -44,6 +45,14 @@ def _made(original: _Maker, simulator: Simulator, *, is_copy: bool) -> _Maker:
         return simulator.pinned.add(made) if pins else made
 
     return make
+
+
+def _default() -> torch.device:
+    """Return where tensors are made when nothing is said."""
+    # Torch asks `torch.tensor` itself.
+    if torch._C._len_torch_function_stack():
+        return torch.empty(0).device
+    return HOST
 
 
 def _on_host(original: _Maker, data: Any, dtype: torch.dtype | None) -> torch.Tensor:
