@@ -53,7 +53,7 @@ _Operator = Callable[..., Any]
 @contextmanager
 def casting() -> Iterator[None]:
     """Return a context in which `torch.autocast("cuda")` casts tensors of the simulated device."""
-    library = torch.library.Library("aten", "IMPL")
+    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that torch's own casts are replaced
         for name, kernel in _kernels():

@@ -37,9 +37,10 @@ class _Engine:
 @contextmanager
 def errors_kept() -> Iterator[None]:
     """Return a context in which errors in backward are raised by the call that started it."""
-    before = Variable._execution_engine
-    Variable._execution_engine = _Engine(before)
+    variable: Any = Variable
+    before = variable._execution_engine
+    variable._execution_engine = _Engine(before)
     try:
         yield
     finally:
-        Variable._execution_engine = before
+        variable._execution_engine = before

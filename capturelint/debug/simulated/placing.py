@@ -27,12 +27,12 @@ def placed(tree: _Tree, simulator: Simulator) -> _Tree:
     for value in values:
         if isinstance(value, torch.nn.Module):
             value.cuda()
-    tensors = {id(value): value for value in values if _is_on_host(value)}
+    tensors = {
+        id(value): value
+        for value in values
+        if isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor)
+    }
     return with_tensors(tree, _moved(list(tensors.values()), simulator))
-
-
-def _is_on_host(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor)
 
 
 def _moved(tensors: list[torch.Tensor], simulator: Simulator) -> dict[int, torch.Tensor]:

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -116,7 +116,7 @@ def test_work_left_on_a_side_stream_is_refused_at_the_end(in_session: InSession)
         ones = torch.ones(3, device="cuda")
 
         def forks(*, joins: bool) -> torch.Tensor:
-            side = torch.cuda.Stream()  # forgotten when the function returns
+            side: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call] # forgotten when the function returns
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
                 result = ones + 1

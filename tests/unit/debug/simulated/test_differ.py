@@ -25,7 +25,7 @@ def _frozen(backend: SimulatedBackend, module: nn.Module, *inputs: Any) -> tuple
 
 def _facts(frozen: tuple[Frozen, ...], module: nn.Module) -> list[tuple[int, str, str, str]]:
     """Return the line in `forward` (from 1), operation, and both values of each."""
-    code = type(module).forward.__code__  # type: ignore[attr-defined]
+    code = type(module).forward.__code__
     assert all(Path(one.place.path) == Path(__file__) for one in frozen)
     return [
         (one.place.line - code.co_firstlineno, one.operation, one.before, one.after)
@@ -84,12 +84,14 @@ class Scales(nn.Module):
 class Steady(nn.Module):
     """Near misses: state in place, random numbers, NaN, memory made anew in each call."""
 
+    total: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("total", torch.zeros(3, device="cuda"))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.total.add_(x)  # type: ignore[operator]
+        self.total.add_(x)
         noise = torch.rand(3, device="cuda")
         return (self.total * noise).nan_to_num(float("nan")) + torch.empty(3, device="cuda").zero_()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
 def test_recurrent_modules_compute_what_they_do_on_the_host(
-    in_session: InSession, kind: type[nn.RNNBase]
+    in_session: InSession, kind: Callable[..., nn.Module]
 ) -> None:
     def body(_: SimulatedBackend) -> None:
         module = kind(4, 4, 2, bidirectional=True)
