@@ -7,7 +7,7 @@ where user code has imported one of its functions by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from capturelint.debug.simulated.device_facts import ARCHITECTURES, memory_statistics
 from capturelint.debug.simulated.ordinals import check_ordinal
@@ -58,6 +58,10 @@ class Bindings:
     def synchronize(self, *_device: object) -> None:
         """Wait for the device: refused while capturing."""
         self._simulator.streams.refuse("torch.cuda.synchronize")
+
+    def spread(self, *_args: object) -> NoReturn:
+        """Say that work cannot be spread over devices."""
+        raise self._simulator.cannot_tell("work spread over devices (torch.nn.DataParallel)")
 
     def _set_stream(self, stream_id: int, **_device: object) -> None:
         self._simulator.streams.current = self._simulator.streams.numbered(stream_id)

@@ -32,6 +32,8 @@ def put_cuda(patches: Patches, simulator: Simulator) -> None:
     patches.put(torch._C, "_has_cuda", value=True)
     patches.put(torch._C, "_host_emptyCache", lambda: None)
     patches.put(torch.version, "cuda", CUDA_VERSION)
+    for name in ("_scatter", "_gather", "_broadcast", "_broadcast_coalesced"):
+        patches.put(torch._C, name, bindings.spread)
     _put_initialised(patches, simulator, bindings)
     _put_accelerator(patches, simulator, bindings)
     put_streams(patches, simulator)

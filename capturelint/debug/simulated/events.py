@@ -78,5 +78,9 @@ class SimulatedEvent:
         message = CAPTURED_EVENT if self._capture is capture else NOT_PERMITTED
         self._streams.refuse(operation, message)
 
+    def __deepcopy__(self, _memo: object) -> SimulatedEvent:
+        """Stay what it is in a copy of a module that holds it."""
+        return self
+
     def __repr__(self) -> str:
         return "<torch.cuda.Event simulated>"

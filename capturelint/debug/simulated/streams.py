@@ -104,6 +104,10 @@ class SimulatedStream:
     def __exit__(self, *_error: object) -> None:
         self._streams.pop()
 
+    def __deepcopy__(self, _memo: object) -> SimulatedStream:
+        """Stay what it is in a copy of a module that holds it."""
+        return self
+
     def __repr__(self) -> str:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 

@@ -12,6 +12,7 @@ from capturelint.debug.simulated.cuda_names import put_cuda
 from capturelint.debug.simulated.fused import noticed, put_recurrent
 from capturelint.debug.simulated.generator_names import put_generators
 from capturelint.debug.simulated.making import put_makers
+from capturelint.debug.simulated.modules import put_modules
 from capturelint.debug.simulated.patches import Patches
 from capturelint.debug.simulated.saved import put_load
 from capturelint.debug.simulated.threads import put_threads
@@ -28,6 +29,7 @@ def patched(simulator: Simulator) -> Iterator[None]:
         put_cuda(patches, simulator)
         put_generators(patches, simulator)
         put_conversions(patches, simulator)
+        put_modules(patches)
         put_makers(patches, simulator)
         put_load(patches, simulator)
         put_compile(patches, simulator)
