@@ -105,7 +105,10 @@ class Judge:
                 return
 
     def _capture(self) -> Outcome | None:
-        """Capture the part and undo what that did to the state. Return what a refusal shows."""
+        """Capture the part. Return what a refusal shows.
+
+        The state is not fit to run on: what was made inside lies in memory that nothing has written.
+        """
         state = self._captured.state
         handled = sys.exc_info()[1]
         refusal = None
@@ -115,8 +118,6 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - whatever ends a capture is its outcome
             refusal = refused(error, before=handled)
         self._stop_if_unsupported()
-        # What was made inside the capture lies in memory that nothing has written yet.
-        state.restore(self._start)
         return refusal
 
     def _run_eagerly(self, *, watched: int = 0) -> list[Seen]:
