@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -29,7 +29,7 @@ class Contents:
     """What a storage held. `handle` does not keep it alive. `is_host`: not on a device."""
 
     handle: StorageWeakRef
-    bytes: torch.UntypedStorage
+    bytes: torch.UntypedStorage = field(repr=False)  # which would show each of them
     is_host: bool
 
     @property
