@@ -69,11 +69,13 @@ class Storages:
             else:
                 at_first_write(key, contents_of(tensor))
 
-        with _WriteWatch(note):
-            yield
-        # A capture runs nothing; what would have been written is as it was.
-        for key, tensor in captured.items():
-            at_first_write(key, contents_of(tensor))
+        try:
+            with _WriteWatch(note):
+                yield
+        finally:
+            # A capture runs nothing; what would have been written is as it was.
+            for key, tensor in captured.items():
+                at_first_write(key, contents_of(tensor))
 
     def saved(self, always: Iterable[Tensor]) -> dict[int, Contents]:
         """Return the contents of all storages written so far and of those of `always`."""
