@@ -91,13 +91,12 @@ class _Run:
         """Judge the case after a warm-up. Return the instance that was judged."""
         try:
             with self.ledger.timed("warm up"):
-                instance, start = warmed_up(
-                    instance, self.load, self.backend, self.settings, self.tally
-                )
+                warm = warmed_up(instance, self.load, self.backend, self.settings, self.tally)
         except CannotRunError as error:
             self.findings.add_undecided(instance, str(error))
             return instance
-        modules = Modules(instance, start, self.backend, self.settings, self.ledger, self.tally)
+        instance = warm.instance
+        modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
         return instance

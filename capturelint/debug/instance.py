@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from capturelint.debug.backend import Backend
 from capturelint.debug.case import Case
 from capturelint.debug.mistakes import CaseError
 from capturelint.debug.part import Call, Part
-from capturelint.debug.running import joined, modules_of
+from capturelint.debug.running import modules_of, names_of
 from capturelint.debug.settings import Settings
 from capturelint.debug.state import State
 from capturelint.debug.steps import calls_of
@@ -44,7 +44,7 @@ def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> In
     """Return a fresh instance of a case. Runs user code. Raises `CaseError`."""
     backend.seed(settings.seed)
     case = load()
-    _place(case, backend, settings)
+    _place(modules_of(case.named).values(), backend, settings)
     steps = calls_of(case, settings, backend)
     inputs = [steps(step) for step in range(settings.replays + 1)]
     parts = {
@@ -56,11 +56,13 @@ def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> In
         )
         for name, run in case.named.items()
     }
-    watched = [*case.named.values(), *([case.prepare] if case.prepare is not None else [])]
+    watched: dict[str, object] = dict(case.named)
+    if case.prepare is not None:
+        watched["prepare"] = case.prepare
     return Instance(
         case=case,
         parts=parts,
-        modules=_all_names(case),
+        modules=names_of(case.named),
         state=State(watched, extra=tuple(case.state or ())),
         notes=(*case.notes, *steps.notes),
     )
@@ -93,26 +95,14 @@ def _half(name: str) -> torch.dtype:
     return dtype
 
 
-def _place(case: Case, backend: Backend, settings: Settings) -> None:
-    for run in case.named.values():
-        module = getattr(run, "__self__", run)  # of a method, its module
-        if isinstance(module, nn.Module):
-            backend.place(module)
-            if settings.dtype is not None:
-                module.to(getattr(torch, settings.dtype))
+def _place(modules: Iterable[nn.Module], backend: Backend, settings: Settings) -> None:
+    for module in modules:
+        backend.place(module)
+        if settings.dtype is not None:
+            module.to(getattr(torch, settings.dtype))
 
 
 def _class_of(run: object) -> str:
     if isinstance(run, nn.Module):
         return type(run).__name__
     return getattr(run, "__qualname__", type(run).__name__)
-
-
-def _all_names(case: Case) -> dict[str, nn.Module]:
-    names = modules_of(case.named)
-    for name, run in case.named.items():
-        module = getattr(run, "__self__", run)
-        if isinstance(module, nn.Module):
-            for below, one in module.named_modules(remove_duplicate=False):
-                names.setdefault(joined(name, below), one)
-    return names

@@ -9,43 +9,42 @@ from fnmatch import fnmatchcase
 
 from capturelint.debug.attempt import Tally, attempt
 from capturelint.debug.backend import Backend
-from capturelint.debug.instance import Instance, modes_of
+from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.part import Part
 from capturelint.debug.recording import Level, record
 from capturelint.debug.settings import Settings
-from capturelint.debug.state import Snapshot
 from capturelint.debug.trees import copied
+from capturelint.debug.warmup import Warm
 from capturelint.verdict import Verdict
 
 _MIB = 1 << 20
 
 
 class Modules:
-    """The answers about the modules of one instance, as the search asks for them.
+    """The answers about the modules of a warm instance, as the search asks for them.
 
-    `start`: the state, warmed up, that every attempt starts from. `parts`: those known so far.
-    `notes`: what the user must know about the recordings.
+    Every attempt starts from its state after the warm-up. `parts`: those known so far. `notes`:
+    what the user must know about the recordings.
     """
 
     def __init__(
         self,
-        instance: Instance,
-        start: Snapshot,
+        warm: Warm,
         backend: Backend,
         settings: Settings,
         ledger: Ledger,
         tally: Tally,
     ) -> None:
-        self._instance = instance
-        self._start = start
+        self._instance = warm.instance
+        self._warm = warm
         self._backend = backend
         self._settings = settings
         self._ledger = ledger
         self._tally = tally
         self._called: dict[str, tuple[str, ...]] = {}
-        self.parts: dict[str, Part] = dict(instance.parts)
+        self.parts: dict[str, Part] = dict(warm.instance.parts)
         self.outcomes: dict[str, Outcome] = {}
         self.apart: dict[str, Outcome] = {}
         self.notes: list[str] = []
@@ -105,12 +104,12 @@ class Modules:
     @contextmanager
     def from_start(self) -> Iterator[None]:
         """Run what is inside in the modes of the case, from the state after the warm-up."""
-        self._instance.state.restore(self._start)
+        self._instance.state.restore(self._warm.start)
         try:
             with modes_of(self._instance.case, self._settings):
                 yield
         finally:
-            self._instance.state.restore(self._start)
+            self._instance.state.restore(self._warm.start)
 
     def _reach(self, path: str, root: str) -> bool:
         """Return whether `path` is called, after recording all on the way to it."""
@@ -132,6 +131,8 @@ class Modules:
                 settings=replace(self._settings, warmup=1),
                 prepare=self._instance.prepare,
                 replaced={child: self.parts[child] for child in replaced},
+                inputs=self._warm.inputs.get(path),
+                fresh=self._warm.fresh if path in self._warm.inputs else None,
                 tally=self._tally,
             )
 

@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from capturelint.debug.calls import Run, every_call_through
+from capturelint.debug.reachable import reachable
 
 
 class Running:
@@ -62,14 +63,23 @@ def running(roots: Mapping[str, object], root: str) -> Iterator[Running]:
 
 
 def modules_of(roots: Mapping[str, object]) -> dict[str, nn.Module]:
-    """Return every module under `roots` by path; a shared one has only its first."""
+    """Return every module that `roots` hold by path; one of several names has only its first."""
     modules: dict[str, nn.Module] = {}
-    for name, root in roots.items():
-        owner = getattr(root, "__self__", root)  # of a method, its module
-        if isinstance(owner, nn.Module):
-            for below, module in owner.named_modules():
-                modules[joined(name, below)] = module
+    met: set[int] = set()
+    for path, module in names_of(roots).items():
+        if id(module) not in met:
+            met.add(id(module))
+            modules[path] = module
     return modules
+
+
+def names_of(roots: Mapping[str, object]) -> dict[str, nn.Module]:
+    """Return every module that `roots` hold by path, under all of its names."""
+    return {
+        joined(name, below): module
+        for name, root in roots.items()
+        for below, module in reachable(root).items()
+    }
 
 
 def joined(path: str, below: str) -> str:

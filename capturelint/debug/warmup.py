@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
-from capturelint.debug.attempt import Tally
+from capturelint.debug.attempt import Inputs, Tally
 from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.case import Case
 from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
@@ -24,20 +25,34 @@ class CannotRunError(Exception):
     """The backend cannot run the case faithfully: it is undecided, not passed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """An instance after its warm-up calls.
+
+    `inputs`: by callable, the tensors that they were made on, as a user warms up on static inputs.
+    `fresh`: the state before them; `start`: the state after them.
+    """
+
+    instance: Instance
+    inputs: Mapping[str, Inputs]
+    fresh: Snapshot
+    start: Snapshot
+
+
 def warmed_up(
     instance: Instance,
     load: Callable[[], Case],
     backend: Backend,
     settings: Settings,
     tally: Tally,
-) -> tuple[Instance, Snapshot]:
-    """Return an instance after its warm-up calls, and its state then.
+) -> Warm:
+    """Return an instance after its warm-up calls.
 
     A case that runs a backward pass of its own is loaded anew, to run with gradients. Raises
     `CannotRunError`, or `CaseError` if the case does not run eagerly.
     """
     try:
-        return instance, _warm_up(instance, backend, settings, tally)
+        return _warm_up(instance, backend, settings, tally)
     except RuntimeError as error:
         if instance.case.mode != "no_grad" or not _wants_gradients(error):
             _give_up(error, backend)
@@ -47,10 +62,9 @@ def warmed_up(
     note = "it runs a backward pass of its own, so gradients are on"
     instance = replace(instance, notes=(*instance.notes, note))
     try:
-        return instance, _warm_up(instance, backend, settings, tally)
+        return _warm_up(instance, backend, settings, tally)
     except Exception as error:  # noqa: BLE001
         _give_up(error, backend)
-    raise AssertionError("a failed warm-up raises")
 
 
 def step_of(
@@ -58,27 +72,34 @@ def step_of(
 ) -> object:
     """Run the callable `name` for one step, eagerly, on a copy of its inputs; return its result."""
     part = instance.parts[name]
-    if instance.prepare is not None:
-        instance.prepare(step)
-    backend.seed(settings.seed + step)
+    _prepare(instance, step, backend, settings)
     (call,) = part.steps[step]
     return replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
 
 
-def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Tally) -> Snapshot:
-    before = instance.state.save()
+def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Tally) -> Warm:
+    inputs = {name: Inputs(part.steps[0]) for name, part in instance.parts.items()}
+    fresh = before = instance.state.save()
     for count in range(1, _MOST_CALLS + 1):
         with instance.state.watching(), modes_of(instance.case, settings), backend.warming_up():
-            for name in instance.parts:
+            for name, part in instance.parts.items():
                 tally.forwards += 1
-                step_of(instance, name, 0, backend, settings)
+                _prepare(instance, 0, backend, settings)
+                for call in inputs[name].filled(part.steps[0]):
+                    call.of(part.run)
         _stop_if_unsupported(backend)
         after = instance.state.save()
         created = [one for one in instance.state.changes(before, after) if one.kind == "created"]
         before = after
         if count >= (settings.warmup or _CALLS) and not created:
             break
-    return before
+    return Warm(instance, inputs, fresh, before)
+
+
+def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings) -> None:
+    if instance.prepare is not None:
+        instance.prepare(step)
+    backend.seed(settings.seed + step)
 
 
 def _stop_if_unsupported(backend: Backend) -> None:
@@ -87,7 +108,7 @@ def _stop_if_unsupported(backend: Backend) -> None:
         raise CannotRunError(f"it cannot be run faithfully: {'; '.join(unsupported)}")
 
 
-def _give_up(error: Exception, backend: Backend) -> None:
+def _give_up(error: Exception, backend: Backend) -> NoReturn:
     """Raise what to say when user code raised `error` in an eager call."""
     if isinstance(error, CannotRunError):
         raise error

@@ -197,6 +197,40 @@ def test_several_callables_are_judged_each_under_its_name(in_session: InSession)
     in_session(body)
 
 
+def test_the_modules_that_a_function_holds_are_moved_and_named(in_session: InSession) -> None:
+    def make() -> Case:
+        net = Parent(Counts())
+        return Case(lambda x: net(x) + 1, inputs)
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, make)
+        (culprit,) = report.culprits
+
+        assert (culprit.module, culprit.evidence.frozen[0].name) == ("net.bad", "self.step")
+
+    in_session(body)
+
+
+def test_an_input_that_is_kept_past_the_call_is_found(in_session: InSession) -> None:
+    class Keeps(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last: torch.Tensor | None = None
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result = x if self.last is None else x + self.last
+            self.last = x
+            return result * 1
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, Keeps)
+
+        assert report.verdict is Verdict.STALE
+        assert blamed(report)[0][:2] == ("", "self.last = x")
+
+    in_session(body)
+
+
 def test_what_is_skipped_is_not_to_blame(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, lambda: Parent(nn.Sequential(Reads())), skip=("bad.*",))

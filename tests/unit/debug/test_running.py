@@ -40,7 +40,7 @@ def test_paths_are_those_of_first_names() -> None:
 
 
 def test_the_modules_of_a_method_are_those_of_its_object() -> None:
-    assert list(modules_of({"step": nn.Sequential(nn.ReLU()).forward})) == ["step", "step.0"]
+    assert list(modules_of({"step": nn.Sequential(nn.ReLU()).forward})) == ["step.0", "step.self"]
 
 
 def test_the_innermost_module_is_current_while_it_runs() -> None:
