@@ -11,11 +11,21 @@ _SERIES = {
     "lags_sequence": [1, 2, 3],
     "num_time_features": 1,
 }
+_SECTIONS = {
+    "rope_parameters": {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "mrope_section": [16, 24, 24],
+    }
+}
 # By type, as of transformers 5.17.
 _GIVENS: Mapping[str, Mapping[str, Any]] = {
     "autoformer": {**_SERIES, "label_length": 4, "moving_average": 3},
     "bamba": {"attn_layer_indices": [1, 3]},
     "deepseek_v2": {"num_experts_per_tok": 2, "moe_intermediate_size": 1408},
+    "glm46v": {"text_config": _SECTIONS},
+    "glm4v": {"text_config": _SECTIONS},
+    "glm4v_text": _SECTIONS,
     "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
     "hunyuan_v1_moe": {"head_dim": 128},
     "informer": _SERIES,

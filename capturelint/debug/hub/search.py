@@ -17,7 +17,7 @@ from capturelint.debug.hub.shrinking import Shrinkage, shrunk
 from capturelint.debug.mistakes import summary
 
 _PATIENCE = 60.0  # seconds
-_MOST_PARAMETERS = 100_000_000
+_MOST_PARAMETERS = 150_000_000
 # Images that are cut into windows cannot always shrink, and some code counts on the size of a head.
 # None is the configuration as it is, which some small models need.
 _ATTEMPTS = (

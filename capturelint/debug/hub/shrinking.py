@@ -25,6 +25,7 @@ _WIDTHS += ["encoder_hidden_size", "decoder_hidden_size", "model_dim"]
 _INDICES = re.compile(r"(\w+_)?(indexes|indices|layer_ids?)")
 _LEAST_LAYERS = 2
 _STEP = 4  # a rotary embedding splits a head in two, and some split it again
+_MOST_STAGES = 8
 _MOST_LAYERS = 8  # where layers are of many kinds, or many are named
 
 
@@ -140,7 +141,7 @@ def _layers(config: Any) -> dict[str, Any]:
 def _is_per_layer(name: str, values: Sequence[object], count: int) -> bool:
     """Return whether a list says something of each layer, rather than of as many stages."""
     says = "layer" in name or any(isinstance(value, str) for value in values)
-    return len(values) == count and says
+    return len(values) == count and (says or count > _MOST_STAGES)
 
 
 def _distinct(values: Sequence[object]) -> list[object]:

@@ -24,7 +24,7 @@ _NOT_WIDTHS = re.compile(
     r"(\w+_)?(audio|background|batch|block|bucket|buffer|chunk|codebook|context|crop|d|feat|feature"
     r"|grid|group|image|img|in|input|kernel|level|max|mel|merge|num|patch|pool|receptive|roi|sampling"
     r"|seq|spatial|state|step|stride|target|tile|token|tubelet|type|vocab|window)_"
-    r"(channels|dims?|sizes?|width)(_per_stage)?"
+    r"(channels|dims?|sizes?|width)(_per_stage)?|patch_embed_hidden_size"
 )
 _INNER = re.compile(r"(\w+_)?(d_ff|feedforward_dim|ffn_dim|intermediate_size|mlp_dim|n_inner)")
 _HEADS = re.compile(
@@ -35,12 +35,14 @@ _HEAD_SIZES = re.compile(
 )
 _TOKENS = re.compile(r"(\w+_)?(token_ids?|token_index|idx)")
 _LIMITS = (
-    (re.compile(r"(\w+_)?vocab_size"), VOCABULARY),
+    (re.compile(r"(\w+_)?vocab_size(_\w+)?"), VOCABULARY),
     (re.compile(r"(\w+_)?(num|n)_(\w+_)?experts"), 4),
     (re.compile(r"(num_|moe_)?(experts_per_tok(en)?|topk|top_k|k)"), 2),
     (re.compile(r"num_(\w+_)?(queries|proposals)"), 20),
     (re.compile(r"(\w+_)?chunk_size"), 16),
     (re.compile(r"(n|topk)_group|first_k_dense_replace"), 1),
+    # The few layers that are left all have keys of their own.
+    (re.compile(r"num_kv_shared_layers"), 0),
     (re.compile(r"(\w+_)?max_(position_embeddings|\w+_positions)|n_positions"), 256),
 )
 _LAYERS_KEPT = 2

@@ -57,6 +57,12 @@ def mistake(name: str) -> str:
         ("vit", "ViTModel", {"pixel_values"}),
         ("wav2vec2", "Wav2Vec2Model", {"input_values"}),
         ("mamba", "MambaForCausalLM", {"input_ids", "attention_mask"}),
+        (
+            "autoformer",
+            "AutoformerModel",
+            {"past_values", "past_time_features", "past_observed_mask"},
+        ),
+        ("siglip_text_model", "SiglipTextModel", {"input_ids", "attention_mask"}),
     ],
 )
 def test_each_kind_of_model_gets_its_inputs(kind: str, cls: str, inputs: set[str]) -> None:

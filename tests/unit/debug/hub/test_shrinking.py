@@ -126,6 +126,32 @@ def test_special_tokens_that_agree_still_do() -> None:
     assert special_tokens(small) == {510, 511}
 
 
+def test_a_number_for_each_layer_is_kept_for_each_that_is_left() -> None:
+    class Uneven(Config):
+        def __init__(self, num_layers: int = 12, widths: list[int] | None = None) -> None:
+            super().__init__(num_layers=num_layers, widths=widths or [5] * 6 + [7] * 6)
+
+    assert vars(shrunk(Uneven(), MOST)) == {"num_layers": 2, "widths": [5, 7]}
+
+
+def test_a_number_for_each_stage_is_not_one_for_each_layer() -> None:
+    class Staged(Config):
+        def __init__(self, num_layers: int = 4, widths: tuple[int, ...] = (5, 7, 9, 11)) -> None:
+            super().__init__(num_layers=num_layers, widths=widths)
+
+    assert vars(shrunk(Staged(), MOST)) == {"num_layers": 2, "widths": (5, 7, 9, 11)}
+
+
+def test_a_pattern_of_layers_is_kept_whole() -> None:
+    class Repeating(Config):
+        def __init__(
+            self, num_layers: int = 12, block_types: tuple[str, ...] = ("a", "a", "b")
+        ) -> None:
+            super().__init__(num_layers=num_layers, block_types=block_types)
+
+    assert shrunk(Repeating(), MOST).num_layers == 3
+
+
 def test_layers_named_by_index_are_kept_and_one_other() -> None:
     small = shrunk(Vision(), MOST)
 
