@@ -56,14 +56,11 @@ def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> In
         )
         for name, run in case.named.items()
     }
-    watched: dict[str, object] = dict(case.named)
-    if case.prepare is not None:
-        watched["prepare"] = case.prepare
     return Instance(
         case=case,
         parts=parts,
         modules=names_of(case.named),
-        state=State(watched, extra=tuple(case.state or ())),
+        state=State(_watched(case), extra=tuple(case.state or ())),
         notes=(*case.notes, *steps.notes),
     )
 
@@ -93,6 +90,23 @@ def _half(name: str) -> torch.dtype:
         )
     dtype: torch.dtype = getattr(torch, name)
     return dtype
+
+
+def _watched(case: Case) -> dict[str, object]:
+    """Return what the calls of `case` may change, by the name that its changes are to be told by.
+
+    A module that a function holds is told by its path, not by how the function holds it.
+    """
+    watched: dict[str, object] = {}
+    for path, module in modules_of(case.named).items():
+        if not any(path.startswith(f"{above}.") or above == "" for above in watched):
+            watched[path] = module
+    functions = {name: run for name, run in case.named.items() if not isinstance(run, nn.Module)}
+    for name, run in functions.items():
+        watched.setdefault(name or "the case", run)
+    if case.prepare is not None:
+        watched["prepare"] = case.prepare
+    return watched
 
 
 def _place(modules: Iterable[nn.Module], backend: Backend, settings: Settings) -> None:
