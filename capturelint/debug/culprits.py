@@ -29,7 +29,7 @@ def culprits_of(
     effect = _EFFECTS.get(outcome.verdict)
     if effect is None:
         return ()
-    first = _from_outcome(found, outcome, cls, effect)
+    first = _with_line(_from_outcome(found, outcome, cls, effect), hazards)
     known = {_line(place) for place in blamed}
     culprits = [] if first.place is not None and _line(first.place) in known else [first]
     if effect is Effect.REFUSES:
@@ -68,6 +68,32 @@ def _from_outcome(found: Found, outcome: Outcome, cls: str, effect: Effect) -> C
         code=outcome.code,
         evidence=evidence,
     )
+
+
+def _with_line(culprit: Culprit, hazards: Sequence[Hazard]) -> Culprit:
+    """Return `culprit` with the one line that was seen to do the same in its module, if it has none.
+
+    A module of torch, captured alone, runs no line of the user's: its caller's was seen before.
+    """
+    if culprit.place is not None or not culprit.operation:
+        return culprit
+    modules = _modules_of(culprit.module)
+    same = [
+        one.place
+        for one in hazards
+        if one.operation == culprit.operation and (modules is None or one.module in modules)
+    ]
+    if len({_line(place) for place in same}) != 1:
+        return culprit
+    return replace(culprit, place=same[0], certainty=Certainty.LIKELY)
+
+
+def _modules_of(path: str) -> tuple[str, ...] | None:
+    """Return where its hazards are listed; None for a module that no other has registered.
+
+    Hazards of such a one are listed under any that called it.
+    """
+    return None if path.rpartition(".")[2].startswith("<") else (path,)
 
 
 def _from_hazard(hazard: Hazard, cls: str) -> Culprit:

@@ -18,6 +18,8 @@ from capturelint.verdict import Place
 _PACKAGE = Path(__file__).resolve().parents[1]
 # The shipped examples are user code, wherever they are installed.
 _OURS = tuple(f"{path}{os.sep}" for path in _PACKAGE.iterdir() if path.name != "fixtures")
+# What called it is no part of the case: a script that judges a model in memory.
+_ENGINE = str(_PACKAGE / "debug" / "engine.py")
 _NOT_THE_USERS = ("torch", "numpy", "functorch", "triton", "torchgen")
 
 
@@ -51,11 +53,13 @@ def is_users_file(path: str) -> bool:
 def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Place, ...]:
     """Return the innermost frames of the user's code, innermost first, from `start` or the caller.
 
-    Their `source` is left empty: reading files on each call would cost too much.
+    They end where the engine began. Their `source` is left empty: reading files on each call would cost too much.
     """
     frame: FrameType | None = start or sys._getframe(1)  # noqa: SLF001 - no other way to walk it
     places: list[Place] = []
     while frame is not None and len(places) < limit:
+        if frame.f_code.co_filename == _ENGINE:
+            break
         if is_users(frame.f_code):
             places.append(place_at(frame.f_code, frame.f_lineno))
         frame = frame.f_back

@@ -61,6 +61,29 @@ def test_without_a_line_the_module_alone_is_to_blame() -> None:
     assert (culprit.place, culprit.certainty) == (None, Certainty.MODULE_ONLY)
 
 
+def test_without_a_line_the_one_that_was_seen_to_do_the_same_is_to_blame() -> None:
+    outcome = Outcome(Verdict.REFUSES, operation="aten.copy_", message="not pinned")
+    seen = (hazard(COPY), hazard(ITEM, "b"))
+    likely = Culprit("a", "M", COPY, "aten.copy_", Effect.REFUSES, Certainty.LIKELY, "not pinned")
+
+    assert culprits_of(FOUND, outcome, seen, "M", blamed=()) == (likely,)
+
+
+def test_of_two_lines_that_did_the_same_neither_is_taken_for_the_one_that_raised() -> None:
+    outcome = Outcome(Verdict.REFUSES, operation="aten.copy_", message="not pinned")
+    culprits = culprits_of(FOUND, outcome, (hazard(COPY), hazard(ITEM)), "M", blamed=())
+
+    assert [culprit.place for culprit in culprits] == [None, COPY, ITEM]
+
+
+def test_a_module_that_is_not_registered_has_the_line_of_its_caller() -> None:
+    outcome = Outcome(Verdict.REFUSES, operation="aten.copy_", message="not pinned")
+    found = replace(FOUND, path="a.<Linear not registered>")
+    (culprit,) = culprits_of(found, outcome, (hazard(COPY, ""),), "M", blamed=())
+
+    assert (culprit.place, culprit.module) == (COPY, "a.<Linear not registered>")
+
+
 def test_a_stale_module_says_what_was_frozen() -> None:
     frozen = Frozen(ITEM, "aten.mul", "4", "5", COPY, "self.step")
     outcome = Outcome(Verdict.STALE, (COPY, ITEM), evidence=Evidence(replay=2, frozen=(frozen,)))

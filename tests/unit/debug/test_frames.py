@@ -1,0 +1,38 @@
+"""Which frames are the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from capturelint.debug import frames
+from capturelint.debug.frames import users_frames
+from capturelint.verdict import Place
+
+
+def called_from(path: str, call: Callable[[], object]) -> object:
+    """Return what `call` returns when code of the file at `path` calls it."""
+    names: dict[str, object] = {"call": call}
+    exec(compile("def caller():\n    return call()\n", path, "exec"), names)
+    caller = names["caller"]
+    assert callable(caller)
+    return caller()
+
+
+def test_frames_below_the_engine_are_not_of_the_case() -> None:
+    engine = str(Path(frames.__file__).with_name("engine.py"))
+    model = "/users/model.py"
+    found = called_from(engine, lambda: called_from(model, users_frames))
+
+    assert isinstance(found, tuple)
+    # This test calls the model, so it stands for user code; what called the engine does not.
+    assert [place for place in found if place.path != __file__] == [Place(model, 2, "caller")]
+    assert len([place for place in found if place.path == __file__]) == 2
+
+
+def test_frames_of_any_caller_count_where_no_engine_runs() -> None:
+    found = called_from("/users/model.py", users_frames)
+
+    assert isinstance(found, tuple)
+    assert found[0] == Place("/users/model.py", 2, "caller")
+    assert found[1].path == __file__
