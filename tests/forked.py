@@ -5,6 +5,7 @@ The tests ask with `reports`; `python -m tests.forked` is the process that forks
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
 import os
@@ -45,7 +46,7 @@ class _Running:
 def reports(
     requests: Mapping[str, Request],
     *,
-    timeout: float = 60.0,
+    timeout: float = 300.0,
     workers: int = 2,
     imported: tuple[str, ...] = (),
 ) -> dict[str, Answer]:
@@ -122,6 +123,7 @@ def _answer(request: Request, answer: Path) -> NoReturn:
     output = os.open(answer.with_suffix(".out"), os.O_WRONLY | os.O_CREAT)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    faulthandler.enable(2)
     try:
         content = encode(_judged(request))
     except CapturelintError as error:

@@ -21,12 +21,17 @@ class Host:
     """One model. `make`: returns it, and its inputs by seed.
 
     `places`: paths of deep modules that return one tensor; the first calls no other module.
-    `needs`: the package that it is from, or "".
+    `source`: the module that it is from, or "" for torch and this file.
     """
 
     make: Callable[[], tuple[nn.Module, Inputs]]
     places: tuple[str, str]
-    needs: str = ""
+    source: str = ""
+
+    @property
+    def needs(self) -> str:
+        """Return the package that it is from, or ""."""
+        return self.source.partition(".")[0]
 
 
 def transformer() -> tuple[nn.Module, Inputs]:
@@ -136,6 +141,7 @@ def whisper() -> tuple[nn.Module, Inputs]:
 
 
 _LIBRARY = "transformers"
+_MODELS = "transformers.models"
 
 _TEXT: Mapping[str, int] = {
     "vocab_size": 100,
@@ -149,11 +155,25 @@ HOSTS: Mapping[str, Host] = {
     "transformer": Host(transformer, ("decoder.layers.1.linear2", "encoder.layers.0")),
     "encoder": Host(encoder, ("layers.2.linear1", "layers.1")),
     "resnet": Host(resnet, ("stages.1.0.conv2", "stages.2.1")),
-    "llama": Host(llama, ("model.layers.1.mlp.down_proj", "model.layers.0.mlp"), _LIBRARY),
-    "bert": Host(bert, ("encoder.layer.1.output.dense", "encoder.layer.0.output"), _LIBRARY),
-    "mamba": Host(mamba, ("backbone.layers.1.mixer.out_proj", "backbone.layers.0.mixer"), _LIBRARY),
-    "vit": Host(vit, ("layers.1.mlp.fc1", "layers.0.mlp"), _LIBRARY),
-    "whisper": Host(whisper, ("decoder.layers.1.fc2", "encoder.layers.0"), _LIBRARY),
+    "llama": Host(
+        llama,
+        ("model.layers.1.mlp.down_proj", "model.layers.0.mlp"),
+        f"{_MODELS}.llama.modeling_llama",
+    ),
+    "bert": Host(
+        bert,
+        ("encoder.layer.1.output.dense", "encoder.layer.0.output"),
+        f"{_MODELS}.bert.modeling_bert",
+    ),
+    "mamba": Host(
+        mamba,
+        ("backbone.layers.1.mixer.out_proj", "backbone.layers.0.mixer"),
+        f"{_MODELS}.mamba.modeling_mamba",
+    ),
+    "vit": Host(vit, ("layers.1.mlp.fc1", "layers.0.mlp"), f"{_MODELS}.vit.modeling_vit"),
+    "whisper": Host(
+        whisper, ("decoder.layers.1.fc2", "encoder.layers.0"), f"{_MODELS}.whisper.modeling_whisper"
+    ),
 }
 
 

@@ -21,7 +21,7 @@ REFUSING: Mapping[str, str] = {
 
 STALE: Mapping[str, str] = {
     "counter": "self.steps += 1  # BAD\ny = y * (1 + self.steps / 8)\n",
-    "rebound": "self.seen = self.seen * 0.5 + y.mean()  # BAD\ny = y + self.seen\n",
+    "rebound": "self.seen = self.seen * 0.5 + y.abs().mean()  # BAD\ny = y + self.seen\n",
     "random": "y = y * (1 + random.random())  # BAD\n",
 }
 
@@ -30,7 +30,7 @@ HARMLESS: Mapping[str, str] = {
     "shape": "if y.shape[0] > 1:\n    y = y * 2\n",
     "host": "y = y * torch.tensor(0.5).item()\n",
     "counter": "self.steps += 1\ny = y * 2\n",
-    "buffer": "self.seen.mul_(0.5).add_(y.mean())\ny = y + self.seen\n",
+    "buffer": "self.seen.mul_(0.5).add_(y.abs().mean())\ny = y + self.seen\n",
     "random": "y = y * (1 + torch.rand_like(y))\n",
     "number": "y = y * torch.full((), 0.5, device=y.device)\n",
 }

@@ -113,8 +113,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     requests = {
         str(one): Request(one.written(tmp_path_factory.mktemp("planted"))) for one in AVAILABLE
     }
-    needed = {HOSTS[one.host].needs for one in AVAILABLE} - {""}
-    return reports(requests, imported=("tests.hosts", *sorted(needed)))
+    used = {HOSTS[one.host].source for one in AVAILABLE} - {""}
+    return reports(requests, imported=("tests.hosts", *sorted(used)))
 
 
 @pytest.mark.parametrize("planting", PLANTINGS, ids=str)

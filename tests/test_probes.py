@@ -44,6 +44,11 @@ class Known:
 # By mode, then by probe.
 KNOWN: Mapping[str, Mapping[str, Known]] = {"warm": {}, "cold": {}}
 
+# A capture stops at the first line that is refused; bisect goes on and names these as well.
+ALSO_REFUSED = {
+    "numpy_roundtrip": "return torch.from_numpy(y).to(x.device)",
+}
+
 SETTINGS = {"warm": Settings(), "cold": Settings(warmup=0)}
 
 CASE = """
@@ -130,14 +135,15 @@ def _found(wanted: Mapping[str, Shown], settings: Settings, folder: Path) -> dic
     cases = folder / "cases.py"
     cases.write_text("".join(CASE.format(name=name) for name in wanted))
     answers = reports({name: Request(f"{cases}:{name}", settings) for name in wanted})
-    return {name: _shown(answers[name], want) for name, want in wanted.items()}
+    return {name: _shown(name, answers[name], want) for name, want in wanted.items()}
 
 
-def _shown(answer: Answer, want: Shown) -> Shown:
+def _shown(name: str, answer: Answer, want: Shown) -> Shown:
     if not isinstance(answer, Report):
         return Shown(answer.strip().splitlines()[-1])
     outcome = OUTCOMES.get(answer.verdict, answer.verdict.value)
     if want.line is None:
         return Shown(outcome)
-    lines = [one.place.source for one in answer.culprits if one.place is not None]
-    return Shown(outcome, " | ".join(line.strip().removesuffix(MARK) for line in lines))
+    places = [one.place for one in answer.culprits if one.place is not None]
+    lines = [place.source.strip().removesuffix(MARK) for place in places]
+    return Shown(outcome, " | ".join(line for line in lines if line != ALSO_REFUSED.get(name)))
