@@ -44,6 +44,7 @@ class Bindings:
             "isCurrentStreamCapturing": self._simulator.is_capturing_here,
             "synchronize": self.synchronize,
             "sleep": _nothing,
+            "cudaCachingAllocator_raw_alloc": self.allocate,
             "set_sync_debug_mode": self._set_debug_mode,
             "get_sync_debug_mode": lambda: self._debug_mode,
             "getCurrentBlasHandle": lambda: 1,
@@ -58,6 +59,15 @@ class Bindings:
     def synchronize(self, *_device: object) -> None:
         """Wait for the device: refused while capturing."""
         self._simulator.streams.refuse("torch.cuda.synchronize")
+
+    def profile(self) -> int:
+        """Begin or end a profile, which a capture does not survive."""
+        self._simulator.streams.refuse("torch.cuda.profiler", code="")
+        return 0
+
+    def allocate(self, *_args: object) -> NoReturn:
+        """Say that memory cannot be taken by its address."""
+        raise self._simulator.cannot_tell("device memory by its address (caching_allocator_alloc)")
 
     def spread(self, *_args: object) -> NoReturn:
         """Say that work cannot be spread over devices."""

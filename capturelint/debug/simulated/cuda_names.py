@@ -50,7 +50,7 @@ def _put_initialised(patches: Patches, simulator: Simulator, bindings: Bindings)
     patches.put(cuda, "_maybe_exchange_device", bindings.exchange_device)
     patches.put(cuda, "_get_device_properties", lambda _device: properties)
     patches.put(cuda, "default_generators", (simulator.random.default,))
-    patches.put(cuda, "_cudart", _runtime())
+    patches.put(cuda, "_cudart", _runtime(bindings))
     patches.put(cuda, "device_count", _one)
     patches.put(cuda.nvtx, "_nvtx", _ranges())
 
@@ -60,12 +60,12 @@ def _one() -> int:
     return 1
 
 
-def _runtime() -> SimpleNamespace:
+def _runtime(bindings: Bindings) -> SimpleNamespace:
     """Return the functions of CUDA's runtime that torch hands out."""
     return SimpleNamespace(
         cudaMemGetInfo=lambda _device: (FREE_BYTES, TOTAL_BYTES),
-        cudaProfilerStart=lambda: 0,
-        cudaProfilerStop=lambda: 0,
+        cudaProfilerStart=bindings.profile,
+        cudaProfilerStop=bindings.profile,
         cudaHostRegister=lambda *_args: 0,
         cudaHostUnregister=lambda *_args: 0,
         cudaError=SimpleNamespace(success=0),

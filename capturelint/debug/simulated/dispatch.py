@@ -3,6 +3,7 @@
 # ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,7 +15,7 @@ from capturelint.debug.simulated import custom, fused, traps
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.checks import check_devices, check_stream
 from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, kernel_of, lacks_dtype
-from capturelint.debug.simulated.refusal import UNPINNED
+from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED
 from capturelint.debug.simulated.results import keep_recorded_alias, wrapped
 from capturelint.debug.simulated.schema import schema_of
 from capturelint.debug.simulated.tensor import DeviceTensor
@@ -117,8 +118,12 @@ def _look_at(simulator: Simulator, func: OpOverload, call: Call, *, is_live: boo
     if not is_live:
         check_stream(simulator, call)
     refusal = traps.refusal_of(func, call.given, call.given_named, simulator)
-    # Torch looks only at its current stream before it copies.
-    if refusal is not None and (is_live or refusal.message != UNPINNED):
+    if refusal is not None and not is_live and refusal.message == UNPINNED:
+        # Torch looks only at its current stream before it copies; CUDA, whether the host waits.
+        if call.given_named.get("non_blocking"):
+            return
+        refusal = replace(refusal, message=NOT_PERMITTED, sticky=True)
+    if refusal is not None:
         simulator.refuse(refusal)
 
 

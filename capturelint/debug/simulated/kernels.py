@@ -29,7 +29,10 @@ def lacks_dtype(error: Exception) -> bool:
 
 def in_wider_dtype(kernel: Kernel, call: Call) -> Kernel:
     """Return a kernel that computes in float or double and rounds back."""
-    narrow = next((t.dtype for t in tensors_of((*call.args, *call.kwargs.values()))), None)
+    given = tensors_of((*call.args, *call.kwargs.values()))
+    narrow = next((tensor.dtype for tensor in given), None)
+    # Beside half precision, integers are indices: it is not they that the kernel lacks.
+    widened_of = _widened_half if any(t.dtype in _HALF for t in given) else _widened_integers
     written = [getattr(tensor, "elem", tensor) for tensor in call.written()]
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -38,7 +41,7 @@ def in_wider_dtype(kernel: Kernel, call: Call) -> Kernel:
         def wide(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
-            return widened.setdefault(id(value), _widened(value))
+            return widened.setdefault(id(value), widened_of(value))
 
         result = kernel(*pytree.tree_map(wide, args), **pytree.tree_map(wide, kwargs))
         for tensor in written:
@@ -49,9 +52,11 @@ def in_wider_dtype(kernel: Kernel, call: Call) -> Kernel:
     return run
 
 
-def _widened(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.dtype in _HALF:
-        return tensor.float()
+def _widened_half(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.float() if tensor.dtype in _HALF else tensor
+
+
+def _widened_integers(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         return tensor
     return tensor.double()

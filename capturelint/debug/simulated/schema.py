@@ -33,6 +33,7 @@ _READS_NO_DATA = frozenset(
 # Operators that take tensors of both sides. The host's are read when the work is launched.
 _TAKES_BOTH = frozenset(
     "index index_put index_put_ _index_put_impl_ _to_copy copy_ copy _foreach_copy_ "
+    "_foreach_addcdiv _foreach_addcdiv_ _foreach_addcmul _foreach_addcmul_ "
     "_pack_padded_sequence _pad_packed_sequence set_ lift_fresh lift_fresh_copy _cudnn_rnn "
     "tensor_split _ctc_loss _ctc_loss_backward _use_cudnn_ctc_loss _use_miopen_ctc_loss fill_ "
     "fill resize_as_ is_set_to segment_reduce".split()

@@ -138,7 +138,7 @@ def test_the_backward_of_a_product_is_seen(in_session: InSession) -> None:
             seen.append(fits("the backward of a product", aten.cumprod.default))
             return grad
 
-        x = torch.ones(3, device="cuda", requires_grad=True)
+        x: Any = torch.ones(3, device="cuda", requires_grad=True)
         x.register_hook(look)
         seen.append(fits("the backward of a product", aten.cumprod.default))
         (x * 2).sum().backward()

@@ -234,6 +234,27 @@ def test_memory_for_a_stream_outside_the_capture_is_refused(in_session: InSessio
     in_session(body)
 
 
+def test_another_threads_waiting_copy_fails_the_end(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        x, errors = torch.ones(3, device="cuda"), []
+
+        def copy() -> None:
+            try:
+                x.cpu()
+            except SimulatedCaptureError as error:
+                errors.append(str(error))
+
+        def call() -> None:
+            thread = threading.Thread(target=copy)
+            thread.start()
+            thread.join()
+
+        assert outcome(backend, call) == INVALIDATED
+        assert errors == [NOT_PERMITTED]
+
+    in_session(body)
+
+
 def test_each_thread_begins_on_the_default_stream(in_session: InSession) -> None:
     def body(_backend: SimulatedBackend) -> None:
         seen: list[Any] = []

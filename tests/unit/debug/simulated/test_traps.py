@@ -242,6 +242,8 @@ def test_look_alikes_are_captured(in_session: InSession) -> None:
         torch.linalg.lu(w[0])
         torch.linalg.matrix_exp(w[:, :1, :1])
         torch.linalg.svdvals(w[:0])
+        torch._foreach_addcdiv([x], [x], [x], torch.tensor([1.0]))
+        F.multi_margin_loss(x.bfloat16(), torch.arange(8, device="cuda"))
         """,
         "",
     )
