@@ -131,7 +131,7 @@ class DeviceTensor(torch.Tensor):
         return self.elem.tolist()
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
-        self.simulator.refuse(Refusal(NOT_PERMITTED, "host-read", "Tensor.__repr__", code="CL101"))
+        self.simulator.refuse(Refusal(NOT_PERMITTED, "host-read", "Tensor.__repr__", code="CL103"))
         return f"{repr(self.elem)[:-1]}, device='cuda:0')"
 
     def __format__(self, spec: str) -> str:

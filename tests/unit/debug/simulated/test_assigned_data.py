@@ -1,0 +1,40 @@
+"""A host tensor that is given the data of a device tensor is on the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from capturelint.debug.simulated import SimulatedBackend
+    from tests.unit.debug.conftest import InSession
+
+
+def test_parameters_move_with_their_data(in_session: InSession) -> None:
+    def body(_: SimulatedBackend) -> None:
+        linear = nn.Linear(2, 2)
+        weight = linear.weight
+        for parameter in linear.parameters():
+            parameter.data = parameter.data.cuda()
+        assert linear.weight is weight
+        assert isinstance(weight, nn.Parameter)
+        assert (weight.is_cuda, weight.requires_grad, weight.is_leaf) == (True, True, True)
+        linear(torch.ones(1, 2).cuda()).sum().backward()
+        assert weight.grad is not None
+        assert weight.grad.is_cuda
+
+    in_session(body)
+
+
+def test_data_of_the_same_side_is_assigned_as_before(in_session: InSession) -> None:
+    def body(_: SimulatedBackend) -> None:
+        here = torch.ones(2)
+        here.data = torch.zeros(3)
+        assert (here.tolist(), here.is_cuda) == ([0, 0, 0], False)
+        there = torch.ones(2).cuda()
+        there.data = torch.zeros(3).cuda()
+        assert (there.tolist(), there.is_cuda) == ([0, 0, 0], True)
+
+    in_session(body)
