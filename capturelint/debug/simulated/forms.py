@@ -85,6 +85,11 @@ def _is_unchecked(arguments: Arguments) -> bool:
     return bool(arguments["unsafe"])
 
 
+def _has_sorter(arguments: Arguments) -> bool:
+    sorter = arguments["sorter"]
+    return sorter is not None and sorter.numel() > 0
+
+
 def _has_no_range(arguments: Arguments) -> bool:
     return bool(arguments["min"] == arguments["max"])
 
@@ -134,7 +139,7 @@ FORMS: Mapping[str, Callable[[Arguments], bool]] = {
     "the same memory, or other sizes": _is_alike,
     "a device value": _has_device("value"),
     "a device bound": _has_device("start", "end"),
-    "a sorter": _is_given("sorter"),
+    "a sorter": _has_sorter,
     "rows of more than 2048": _has_long_rows,
     "unchecked lengths": _is_unchecked,
     "a host value": _has_host("self", "other", "p"),
