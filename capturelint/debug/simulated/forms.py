@@ -82,7 +82,7 @@ def _has_long_rows(arguments: Arguments) -> bool:
 
 
 def _is_unchecked(arguments: Arguments) -> bool:
-    return bool(arguments["unsafe"])
+    return bool(arguments["unsafe"]) or arguments["lengths"] is None
 
 
 def _has_sorter(arguments: Arguments) -> bool:

@@ -7,7 +7,7 @@ from capturelint.operations.messages import NO_EIGENVALUES, NO_FACTOR, UNPINNED
 from capturelint.operations.operation import SOURCE
 
 _ON_EMPTY = (
-    "_linalg_svd _linalg_eigh linalg_eig linalg_lstsq linalg_lu linalg_lu_factor_ex "
+    "_linalg_svd _linalg_eigh linalg_lstsq linalg_lu linalg_lu_factor_ex "
     "linalg_ldl_factor_ex linalg_ldl_solve linalg_matrix_exp linalg_pinv.atol_rtol_tensor "
     "cholesky cholesky_inverse cholesky_solve"
 )

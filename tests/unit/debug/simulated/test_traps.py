@@ -215,6 +215,7 @@ def test_look_alikes_are_captured(in_session: InSession) -> None:
         torch.normal(x, 1.0)
         torch.zeros(2000, device="cuda").mode()
         torch.segment_reduce(x, "sum", lengths=i[:2] * 0 + 4, unsafe=True)
+        torch.segment_reduce(x, "sum", offsets=i[:2] * 0 + 4)
         y = x.clone(); y[m] = 0.5
         y = x.clone(); y[m] = torch.ones(1)
         y = x.clone(); y[m[:, 0], 1] = 0.5
