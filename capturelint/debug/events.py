@@ -132,6 +132,7 @@ _FORMS: Mapping[str, str] = {
     "warm up": "warming up",
     "dry pass": "running {} as if capturing",
     "cold": "judging {} without warm-up",
+    "cold-with-gradients": "judging {} without warm-up, with gradients",
     "judge": "judging {}",
     "record": "recording what {} calls",
     "own": "judging the own lines of {}",

@@ -69,12 +69,16 @@ def warmed_up(
 
 def step_of(
     instance: Instance, name: str, step: int, backend: Backend, settings: Settings
-) -> object:
-    """Run the callable `name` for one step, eagerly, on a copy of its inputs; return its result."""
+) -> Callable[[], object]:
+    """Return what runs the callable `name` for one step, eagerly, on a copy of its inputs.
+
+    What comes before a step is done by then: the user's preparation, and seeding.
+    """
     part = instance.parts[name]
     _prepare(instance, step, backend, settings)
     (call,) = part.steps[step]
-    return replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
+    own = replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs)))
+    return lambda: own.of(part.run)
 
 
 def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Tally) -> Warm:
@@ -119,9 +123,14 @@ def _give_up(error: Exception, backend: Backend) -> NoReturn:
     raise raised("the case, called eagerly,", error) from error
 
 
+def wants_gradients(text: str) -> bool:
+    """Return whether this is what torch says to a backward pass when gradients are off."""
+    return any(words in text for words in _WANTS_GRADIENTS)
+
+
 def _wants_gradients(error: BaseException | None) -> bool:
     while error is not None:
-        if any(text in str(error) for text in _WANTS_GRADIENTS):
+        if wants_gradients(str(error)):
             return True
         error = error.__cause__ or error.__context__
     return False
