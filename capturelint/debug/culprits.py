@@ -121,12 +121,9 @@ def _in_words(verdict: Verdict, evidence: Evidence) -> str:
 
 
 def _frozen_in_words(frozen: Frozen) -> str:
-    what = f"`{frozen.name}`" if frozen.name else "a value from the host"
-    if not frozen.before or not frozen.after:
-        return f"every replay uses {what} as it was during capture"
-    return (
-        f"every replay uses {what} as it was during capture: {frozen.before}, then {frozen.after}"
-    )
+    what = f"what `{frozen.name}` gave" if frozen.name else "a value from the host, as it was"
+    values = f": {frozen.before}, then {frozen.after}" if frozen.before and frozen.after else ""
+    return f"every replay uses {what} during capture{values}"
 
 
 def _line(place: Place) -> tuple[str, int]:

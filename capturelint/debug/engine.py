@@ -14,13 +14,14 @@ from capturelint.debug.drypass import DryPass, dry_pass
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
-from capturelint.debug.instance import Instance, loaded
+from capturelint.debug.instance import Instance, loaded, with_gradients
 from capturelint.debug.ledger import Ledger
-from capturelint.debug.modules import Modules
+from capturelint.debug.mistakes import CaseError
+from capturelint.debug.modules import Modules, check_globs
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
-from capturelint.debug.warmup import CannotRunError, step_of, warmed_up
+from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up
 from capturelint.verdict import Report
 
 
@@ -66,8 +67,12 @@ class _Run:
     def report(self) -> Report:
         """Return the report, without its timings."""
         if self.settings.cold or self.settings.warmup == 0:
+            if self.settings.modules:
+                raise CaseError("a cold capture is of the whole case; drop --modules")
             self._judge_cold()
         instance = self._instance()
+        check_globs("--modules", self.settings.modules, instance.modules)
+        check_globs("--skip", self.settings.skip, instance.modules)
         if self.settings.warmup != 0:
             instance = self._judge_warm(instance)
         return self.findings.report(
@@ -76,16 +81,27 @@ class _Run:
             notes=(*instance.notes, *self.backend.notes()),
         )
 
-    def _instance(self) -> Instance:
+    def _instance(self, load: Callable[[], Case] | None = None) -> Instance:
         with self.ledger.timed("load"):
-            return loaded(self.load, self.backend, self.settings)
+            return loaded(load or self.load, self.backend, self.settings)
 
     def _judge_cold(self) -> None:
         captured, reference = self._instance(), self._instance()
         for name in captured.parts:
-            cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
-            outcome = self.ledger.outcome(f"cold {name}".strip(), cold.outcome)
-            self.findings.add_cold(captured.parts[name], outcome, cold.raised_in)
+            outcome, raised_in = self._cold(captured, reference, name, "cold")
+            is_without = captured.case.mode == "no_grad"
+            if is_without and wants_gradients(outcome.evidence.exception):
+                load = with_gradients(self.load)
+                captured, reference = self._instance(load), self._instance(load)
+                outcome, raised_in = self._cold(captured, reference, name, "cold-with-gradients")
+            self.findings.add_cold(captured, name, outcome, raised_in)
+
+    def _cold(
+        self, captured: Instance, reference: Instance, name: str, step: str
+    ) -> tuple[Outcome, str | None]:
+        """Return what a capture without warm-up came to, and the module that an exception left."""
+        cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
+        return self.ledger.outcome(f"{step} {name}".strip(), cold.outcome), cold.raised_in
 
     def _judge_warm(self, instance: Instance) -> Instance:
         """Judge the case after a warm-up. Return the instance that was judged."""
@@ -108,12 +124,8 @@ class _Run:
             return DryPass(broke=died.why)
         with self.ledger.timed(step), modules.from_start():
             self.tally.forwards += 1
-            return dry_pass(
-                lambda: step_of(instance, name, 0, self.backend, self.settings),
-                self.backend,
-                instance.case.named,
-                name,
-            )
+            call = step_of(instance, name, 0, self.backend, self.settings)
+            return dry_pass(call, self.backend, instance.case.named, name)
 
     def _judge_root(self, name: str, instance: Instance, modules: Modules) -> None:
         dry = self._dry_pass(name, instance, modules)
@@ -122,5 +134,7 @@ class _Run:
             one for root in roots for one in search(modules, root, first_only=self.settings.first)
         ]
         self.findings.add_search(name, roots, found, modules, dry)
-        if not self.settings.modules:
+        if self.settings.modules:
+            self.findings.note(f"only these modules were judged (--modules): {', '.join(roots)}")
+        else:
             self.findings.add_not_called(name, instance, dry)

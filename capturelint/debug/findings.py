@@ -34,14 +34,23 @@ class Findings:
             self._verdicts.append(Verdict.UNDECIDED)
             self._modules.append(ModuleVerdict(name, part.cls, Verdict.UNDECIDED, 0, why))
 
-    def add_cold(self, part: Part, outcome: Outcome, raised_in: str | None) -> None:
-        """Add what capturing the callable `part`, without any warm-up, came to.
+    def note(self, text: str) -> None:
+        """Add what the user must know."""
+        self._notes.append(text)
+
+    def add_cold(
+        self, instance: Instance, name: str, outcome: Outcome, raised_in: str | None
+    ) -> None:
+        """Add what capturing the callable `name`, without any warm-up, came to.
 
         What fails without a warm-up alone is found so only if nothing else is added that fails.
         """
-        module = part.path if raised_in is None else raised_in
+        module = name if raised_in is None else raised_in
+        running = instance.modules.get(module)
+        part = instance.parts[name]
+        cls = part.cls if running is None else type(running).__name__
         found = Found(module, outcome.verdict, How.WHOLE)
-        self._cold.append((part, outcome, culprits_of(found, outcome, (), part.cls, blamed=())))
+        self._cold.append((part, outcome, culprits_of(found, outcome, (), cls, blamed=())))
 
     def add_search(
         self,
@@ -63,10 +72,19 @@ class Findings:
         together = {one.path for one in found if one.how is How.TOGETHER}
         self._verdicts += _verdicts(roots, found, modules, left_out)
         self._culprits += culprits
-        self._hazards += _by_line(dry.hazards)
+        self._hazards += _by_line(
+            one for one in dry.hazards if not modules.is_inside_left_out(one.module)
+        )
+        blamed = [culprit.module for culprit in culprits]
         for path, outcome in modules.outcomes.items():
-            if is_below(path, name):
-                self._add_module(path, outcome, modules, dry, is_together=path in together)
+            if not is_below(path, name):
+                continue
+            # It failed for what is left out alone: judged without that, it passes.
+            is_cleared = bool(left_out) and not any(is_below(one, path) for one in blamed)
+            counted = (
+                Outcome(Verdict.EQUAL) if is_cleared and outcome.verdict.is_failure else outcome
+            )
+            self._add_module(path, counted, modules, dry, is_together=path in together)
         self._notes += self._notes_on(name, dry, left_out, modules)
 
     def add_not_called(self, name: str, instance: Instance, dry: DryPass) -> None:

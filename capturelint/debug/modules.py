@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from capturelint.debug.attempt import Tally, attempt
 from capturelint.debug.backend import Backend
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
+from capturelint.debug.mistakes import CaseError
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.part import Part
 from capturelint.debug.recording import Level, record
@@ -81,6 +83,11 @@ class Modules:
     def is_left_out(self, path: str) -> bool:
         """Return whether the user wants this module left out of the capture."""
         return any(fnmatchcase(path, glob) for glob in self._settings.skip)
+
+    def is_inside_left_out(self, path: str) -> bool:
+        """Return whether `path` is that of a module left out, or of one inside it."""
+        left_out = (one for one in self.parts if self.is_left_out(one))
+        return any(is_below(path, one) for one in left_out)
 
     def roots(self, name: str) -> Sequence[str]:
         """Return where to search from in the callable `name`: all of it, or what the user named.
@@ -182,6 +189,16 @@ class Modules:
             )
         self.notes += level.notes
         return level
+
+
+def check_globs(option: str, globs: Sequence[str], modules: Iterable[str]) -> None:
+    """Raise `CaseError` for the first of `globs` that no path of `modules` matches."""
+    paths = list(modules)
+    for glob in globs:
+        if not any(fnmatchcase(path, glob) for path in paths):
+            near = get_close_matches(glob, paths, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"paths are such as {paths[-1]!r}"
+            raise CaseError(f"{option} {glob}: no module has such a path; {hint}")
 
 
 def is_below(path: str, root: str) -> bool:

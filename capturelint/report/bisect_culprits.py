@@ -142,9 +142,9 @@ def _difference(evidence: Evidence) -> str:
 
 
 def _frozen(frozen: Frozen, blamed: Place | None) -> Iterator[Line]:
-    name = f"{printable(frozen.name)} " if frozen.name else ""
-    values = f"{name}{printable(frozen.before)} -> {printable(frozen.after)}"
-    yield _field("baked in", f"{values} in the next call; every replay uses the first")
+    source = f", from `{printable(frozen.name)}`" if frozen.name else ""
+    values = f"{printable(frozen.before)} -> {printable(frozen.after)}"
+    yield _field("baked in", f"{values} in the next call{source}; every replay uses the first")
     if at(frozen.place) != at(blamed):
         yield _field("used at", _place_and_source(frozen.place))
     if frozen.cause is not None and at(frozen.cause) != at(blamed):

@@ -89,7 +89,7 @@ def test_a_stale_module_says_what_was_frozen() -> None:
     outcome = Outcome(Verdict.STALE, (COPY, ITEM), evidence=Evidence(replay=2, frozen=(frozen,)))
     (culprit,) = culprits_of(FOUND, outcome, (hazard(ITEM),), "M", blamed=())
 
-    assert culprit.message == "every replay uses `self.step` as it was during capture: 4, then 5"
+    assert culprit.message == "every replay uses what `self.step` gave during capture: 4, then 5"
     assert (culprit.place, culprit.effect) == (COPY, Effect.STALE)
 
 

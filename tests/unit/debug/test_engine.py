@@ -235,7 +235,8 @@ def test_what_is_skipped_is_not_to_blame(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, lambda: Parent(nn.Sequential(Reads())), skip=("bad.*",))
 
-        assert (report.verdict, report.culprits) == (Verdict.EQUAL, ())
+        assert (report.verdict, report.culprits, report.hazards) == (Verdict.EQUAL, (), ())
+        assert {one.verdict for one in report.modules} == {Verdict.EQUAL, Verdict.NOT_CALLED}
         assert "bad.0" in "; ".join(report.notes)
 
     in_session(body)
@@ -248,6 +249,30 @@ def test_only_the_named_modules_are_judged(in_session: InSession) -> None:
         )
 
         assert verdicts(report) == {"first": "replays-equal", "bad.1": "replays-equal"}
+
+    in_session(body)
+
+
+def test_paths_that_no_module_has_are_the_users_mistake(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        with pytest.raises(CaseError, match=r"--modules frist: .* did you mean first\?"):
+            judged(backend, lambda: Parent(Reads()), modules=("frist",))
+        with pytest.raises(CaseError, match=r"--skip \*nothing: no module has such a path"):
+            judged(backend, lambda: Parent(Reads()), skip=("*nothing",))
+
+    in_session(body)
+
+
+def test_seeding_between_callables_is_no_hazard_of_theirs(in_session: InSession) -> None:
+    def make() -> Case:
+        made = {"first": nn.ReLU(), "second": Reads()}
+        return Case(made, lambda seed: dict.fromkeys(made, inputs(seed)))
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, make)
+
+        assert blamed(report) == [("second", "return x * x.sum().item()", "shown")]
+        assert len(report.hazards) == 1
 
     in_session(body)
 
@@ -266,7 +291,7 @@ def test_what_fails_without_warm_up_alone_is_said_so(in_session: InSession) -> N
         report = judged(backend, lambda: Parent(nn.Tanh()), cold=True)
 
         assert report.verdict is Verdict.FAILS_COLD
-        assert [one.module for one in report.culprits] == ["first"]
+        assert [(one.module, one.cls) for one in report.culprits] == [("first", "Linear")]
 
     in_session(body)
 

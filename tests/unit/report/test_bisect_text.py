@@ -96,7 +96,7 @@ refuses-capture (simulated): case.py:make: capturing it raises an error
   effect: the number 3 is part of the graph
   how sure: seen: the value here was another one in the next eager call
   differs: replay 2 is the first that differs, in output [0].logits: by 0.0312 in float32, where 1e-05 is allowed
-  baked in: self.step 3 -> 4 in the next call; every replay uses the first
+  baked in: 3 -> 4 in the next call, from `self.step`; every replay uses the first
   set at: model.py:8  self.step += 1
   next: Keep what changes between calls in a tensor on the device, and update it in place.
 
@@ -278,9 +278,9 @@ def test_of_many_baked_values_the_first_are_told() -> None:
     many = Evidence(frozen=tuple(replace(frozen, name=f"n{k}", cause=None) for k in range(7)))
 
     assert culprit_lines(replace(culprit, evidence=many))[6:10] == [
-        "  baked in: n0 3 -> 4 in the next call; every replay uses the first",
-        "  baked in: n1 3 -> 4 in the next call; every replay uses the first",
-        "  baked in: n2 3 -> 4 in the next call; every replay uses the first",
+        "  baked in: 3 -> 4 in the next call, from `n0`; every replay uses the first",
+        "  baked in: 3 -> 4 in the next call, from `n1`; every replay uses the first",
+        "  baked in: 3 -> 4 in the next call, from `n2`; every replay uses the first",
         "  baked in: 4 more values",
     ]
 
