@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from capturelint.debug.simulated.streams import SimulatedStream
     from capturelint.verdict import Place
 
+_TORCHSCRIPT = "failed in the TorchScript interpreter"
+
 
 class Capture:
     """The state of one capture, real or as if.
 
     `stream`: where it began. `thread`: that began it. `streams`: all that joined it, kept alive
     until it ends, since work on a forgotten stream is still unjoined. `drawn`: how far its random
-    numbers have moved on. `invalid`: the first error after which CUDA lets no capture end well.
-    `tape`: where the work is recorded; None as if capturing.
+    numbers have moved on. `refused`: the last refusal that was raised; `invalid`: the first after
+    which CUDA lets no capture end well. `tape`: where the work is recorded; None as if capturing.
     """
 
     def __init__(self, stream: SimulatedStream, tape: Tape | None) -> None:
@@ -35,12 +37,14 @@ class Capture:
         self.thread = threading.get_ident()
         self.streams: list[SimulatedStream] = []
         self.drawn = 0
+        self.refused: SimulatedCaptureError | None = None
         self.invalid: SimulatedCaptureError | None = None
         self.tape = tape
 
-    def invalidate(self, error: SimulatedCaptureError) -> None:
-        """Remember the first error that makes the capture end badly."""
-        if self.invalid is None:
+    def refuses(self, error: SimulatedCaptureError) -> None:
+        """Remember a refusal that is about to be raised."""
+        self.refused = error
+        if error.refusal.sticky and self.invalid is None:
             self.invalid = error
 
 
@@ -53,7 +57,11 @@ def capturing(simulator: Simulator) -> Iterator[Tape]:
     """
     tape = Tape(simulator.pinned)
     with _begun(simulator, tape) as capture:
-        yield tape
+        try:
+            yield tape
+        except BaseException as error:
+            _add_lost_refusal(error, capture)
+            raise
         unjoined = _unjoined(simulator, capture)
     if capture.invalid is not None:
         swallowed = capture.invalid
@@ -88,6 +96,28 @@ def _begun(simulator: Simulator, tape: Tape | None) -> Iterator[Capture]:
         simulator.capture = None
         if tape is not None:
             tape.end(drawn=capture.drawn, seed=simulator.random.seed)
+
+
+def _add_lost_refusal(error: BaseException, capture: Capture) -> None:
+    """Put the refusal that led to `error` at the end of the chain of errors, if it got lost.
+
+    After a swallowed refusal the next operation fails on CUDA. TorchScript raises an error of its
+    own for one in an operation.
+    """
+    refused = capture.invalid or capture.refused
+    if refused is None or (capture.invalid is None and _TORCHSCRIPT not in str(error)):
+        return
+    chain = _chain(error)
+    if refused not in chain and chain[-1] not in _chain(refused):
+        chain[-1].__context__ = refused
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """Return an error and those that it was raised while handling, newest first."""
+    chain = [error]
+    while chain[-1].__context__ is not None and chain[-1].__context__ not in chain:
+        chain.append(chain[-1].__context__)
+    return chain
 
 
 def _unjoined(simulator: Simulator, capture: Capture) -> tuple[Refusal, tuple[Place, ...]] | None:

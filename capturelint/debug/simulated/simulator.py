@@ -109,8 +109,7 @@ class Simulator:
             self.hazards.add(refusal, places)
         elif refusal.effect is Effect.REFUSES:
             error = SimulatedCaptureError(refusal, places)
-            if refusal.sticky:
-                self.capture.invalidate(error)
+            self.capture.refuses(error)
             raise error
 
     def cannot_tell(self, what: str) -> CannotTellError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +108,59 @@ def test_a_swallowed_refusal_of_torch_itself_does_not_fail_the_capture(
         graph = backend.capture(swallows)
         graph.replay()
         assert host(graph.output)[0].tolist() == [2, 2, 2]
+
+    in_session(body)
+
+
+def test_a_refusal_in_a_scripted_function_is_found_under_the_error_that_it_raises(
+    in_session: InSession,
+) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            read = torch.jit.script(_read)
+        ones = torch.ones(3, device="cuda")
+        with pytest.raises(RuntimeError, match="TorchScript") as raised:
+            backend.capture(lambda: read(ones))
+        first = raised.value.__context__
+        assert isinstance(first, SimulatedCaptureError)
+        assert (str(first), Path(first.places[0].path).name) == (UNPINNED, Path(__file__).name)
+
+    in_session(body)
+
+
+def _read(x: torch.Tensor) -> torch.Tensor:
+    return x.cpu()
+
+
+def test_an_error_after_a_swallowed_refusal_is_traced_back_to_it(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def fails_later() -> None:
+            with contextlib.suppress(RuntimeError):
+                ones.sum().item()
+            raise ValueError("later")
+
+        with pytest.raises(ValueError, match="later") as raised:
+            backend.capture(fails_later)
+        assert str(raised.value.__context__) == NOT_PERMITTED
+
+    in_session(body)
+
+
+def test_an_error_of_the_user_is_left_alone(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def fails() -> None:
+            with contextlib.suppress(RuntimeError):
+                ones.cpu()
+            raise ValueError("of the user")
+
+        with pytest.raises(ValueError, match="of the user") as raised:
+            backend.capture(fails)
+        assert raised.value.__context__ is None
 
     in_session(body)
 
