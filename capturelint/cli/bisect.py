@@ -14,7 +14,7 @@ from capturelint.cli.case_options import BadOptionError, add_case_arguments, cas
 from capturelint.cli.progress import progress_line
 
 if TYPE_CHECKING:
-    from capturelint.cli.explain import Explained
+    from capturelint.report.explain import Explained
     from capturelint.verdict import Report
 
 _FORMATS = ("text", "concise", "json")
@@ -52,10 +52,10 @@ def _run(options: argparse.Namespace) -> int:
     # What the user may have to mend in the settings is said before the run, not after it.
     from dataclasses import fields
 
-    from capturelint.cli.explain import explained
     from capturelint.config import load_config
     from capturelint.debug import api
     from capturelint.lint.registry import all_rules
+    from capturelint.report.explain import explained
 
     rules = all_rules(load_config(Path.cwd(), explicit=None).rule_folders)
     started = time.monotonic()

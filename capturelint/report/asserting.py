@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from capturelint.debug.api import bisect
+from capturelint.lint.registry import builtin_rules
 from capturelint.report import bisect_text
+from capturelint.report.explain import explained
 from capturelint.verdict import Report
 
 if TYPE_CHECKING:
@@ -16,8 +18,9 @@ class CaptureError(AssertionError):
     """A model was not shown to survive capture and replay. `report`: what was found."""
 
     def __init__(self, report: Report) -> None:
-        super().__init__(bisect_text.render(report))
-        self.report = report
+        result = explained(report, builtin_rules())
+        super().__init__(bisect_text.render(result.report, advice=result.advice))
+        self.report = result.report
 
 
 def assert_capturable(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.cli.explain import advice_of, explained
 from capturelint.finding import Effect
 from capturelint.lint.registry import builtin_rules
+from capturelint.report.explain import advice_of, explained
 from capturelint.verdict import Certainty, Culprit, Hazard, Place, Report, Verdict
 
 MODEL = """\
