@@ -53,7 +53,7 @@ def _trapped(model: Any, simulator: Simulator) -> Any:
 def _trapped_call(function: Callable[..., Any], simulator: Simulator) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        simulator.refuse(Refusal(_NESTED, "graph", "torch.compile with CUDA graphs", code="CL803"))
+        simulator.refuse(Refusal(_NESTED, "graph", "torch.compile with CUDA graphs"))
         return function(*args, **kwargs)
 
     return call

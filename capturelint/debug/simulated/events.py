@@ -53,9 +53,7 @@ class SimulatedEvent:
         if self._capture is capture:
             stream.waits_for(capture, self._clock)
         elif stream.capture is capture:
-            self._streams.simulator.refuse(
-                Refusal(ISOLATION, "stream", "torch.cuda.Event.wait", code="CL702")
-            )
+            self._streams.simulator.refuse(Refusal(ISOLATION, "stream", "torch.cuda.Event.wait"))
 
     def query(self) -> bool:
         self._ask("torch.cuda.Event.query")

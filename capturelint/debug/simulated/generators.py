@@ -62,7 +62,7 @@ class DeviceGenerator(torch.Generator):
         simulator = self.simulator
         if simulator.capture is not None and seed != self.seed_now:
             operation = "torch.Generator.manual_seed"
-            simulator.refuse(Refusal(NEW_SEED, "random", operation, code="CL503", sticky=False))
+            simulator.refuse(Refusal(NEW_SEED, "random", operation, sticky=False))
         if not simulator.is_capturing:
             self.set_to(int(seed), 0)
         return self
@@ -148,4 +148,4 @@ def _forbidden(call: str, operation: str) -> Refusal:
         f"Cannot {call} during CUDA graph capture. If you need this call to be captured, "
         "please file an issue for PyTorch."
     )
-    return Refusal(text, "random", operation, code="CL503", sticky=False)
+    return Refusal(text, "random", operation, sticky=False)

@@ -47,7 +47,7 @@ class OwnGraph:
         """Do nothing: the graph cannot be filled."""
 
     def _refuse(self, operation: str, message: str) -> None:
-        self._simulator.refuse(Refusal(message, "graph", operation, code="CL803"))
+        self._simulator.refuse(Refusal(message, "graph", operation))
 
 
 def put_graphs(patches: Patches, simulator: Simulator) -> None:

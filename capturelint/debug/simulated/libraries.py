@@ -19,8 +19,6 @@ from capturelint.operations.messages import NO_DNN
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
-_RULE = "CL901"
-
 
 @dataclass(frozen=True, slots=True)
 class _Need:
@@ -76,7 +74,7 @@ class Libraries:
         if library in self._opened:
             return
         if self._simulator.capture is not None:
-            self._simulator.refuse(Refusal(message, "library", operation, code=_RULE))
+            self._simulator.refuse(Refusal(message, "library", operation))
         self._opened.add(library)
 
 

@@ -59,7 +59,7 @@ class DeviceRandom:
         capture = self._simulator.capture
         if capture is not None and not self._simulator.is_capturing_here():
             self._simulator.refuse(
-                Refusal(OUTSIDE, "random", "a random operation outside the capture", code="CL702")
+                Refusal(OUTSIDE, "random", "a random operation outside the capture")
             )
         if capture is not None and self._simulator.is_capturing:
             offset = capture.drawn
@@ -111,9 +111,7 @@ class DeviceRandom:
         """Do what `manual_seed` does: nothing inside a capture, where only the same one passes."""
         simulator = self._simulator
         if simulator.capture is not None and seed != self.seed:
-            simulator.refuse(
-                Refusal(NEW_SEED, "random", "torch.cuda.manual_seed", code="CL503", sticky=False)
-            )
+            simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.manual_seed", sticky=False))
         if not simulator.is_capturing:
             self.seed, self.offset = seed, 0
 
@@ -128,9 +126,7 @@ class DeviceRandom:
         """Go to what `state` returned earlier."""
         simulator = self._simulator
         if simulator.capture is not None and seed != self.seed:
-            simulator.refuse(
-                Refusal(NEW_SEED, "random", "torch.cuda.set_rng_state", code="CL503", sticky=False)
-            )
+            simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.set_rng_state", sticky=False))
         if simulator.capture is not None and simulator.is_capturing:
             simulator.capture.drawn = offset
         else:

@@ -36,7 +36,7 @@ def refusal_of(
     """Return why a capture refuses an operation with these arguments, or None if it does not."""
     generator = kwargs.get("generator") if kwargs else None
     if generator is not None and _is_foreign(generator, simulator):
-        return Refusal(FOREIGN_GENERATOR, "random", str(func), code="CL503", sticky=False)
+        return Refusal(FOREIGN_GENERATOR, "random", str(func), sticky=False)
     traps = traps_of(func)
     if not traps:
         return None

@@ -31,8 +31,8 @@ COPIES: tuple[Dispatched, ...] = (
         checked=SOURCE,
     ),
     # The loss needs lengths and targets on the host.
-    *refusing("CL804", "_ctc_loss", kind=HOST_COPY, message=UNPINNED),
+    *refusing("", "_ctc_loss", kind=HOST_COPY, message=UNPINNED),
     # Of other dtypes the groups are multiplied one by one, between offsets read on the host.
     *safe("_grouped_mm", "bfloat16, or no offsets"),
-    *refusing("CL804", "_grouped_mm", kind=HOST_COPY, message=UNPINNED),
+    *refusing("", "_grouped_mm", kind=HOST_COPY, message=UNPINNED),
 )

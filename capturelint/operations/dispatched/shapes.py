@@ -20,12 +20,12 @@ SHAPES: tuple[Dispatched, ...] = (
     # Many test elements are sorted and made unique, few are compared one by one.
     *refusing("CL301", "isin.Tensor_Tensor isin.Scalar_Tensor", "many elements", kind=SHAPE),
     # Of a training step that is captured whole.
-    *refusing("CL804", "masked_scatter_backward", kind=SHAPE),
-    *refusing("CL804", "_to_sparse _to_sparse_csr", kind=SHAPE),
-    *refusing("CL804", "_to_sparse_csc _to_sparse_bsr _to_sparse_bsc", kind=SHAPE, checked=SOURCE),
-    *refusing("CL804", "to_padded_tensor", kind=HOST_COPY, message=UNPINNED),
-    *refusing("CL804", "_nested_tensor_from_mask_left_aligned", kind=SHAPE),
-    *refusing("CL804", "_nested_tensor_from_mask", kind=SHAPE, checked=SOURCE),
+    *refusing("", "masked_scatter_backward", kind=SHAPE),
+    *refusing("", "_to_sparse _to_sparse_csr", kind=SHAPE),
+    *refusing("", "_to_sparse_csc _to_sparse_bsr _to_sparse_bsc", kind=SHAPE, checked=SOURCE),
+    *refusing("", "to_padded_tensor", kind=HOST_COPY, message=UNPINNED),
+    *refusing("", "_nested_tensor_from_mask_left_aligned", kind=SHAPE),
+    *refusing("", "_nested_tensor_from_mask", kind=SHAPE, checked=SOURCE),
     # Torch looks for zeros in what was multiplied: its backward takes another path then.
-    *refusing("CL804", "cumprod", "the backward of a product", kind=SHAPE),
+    *refusing("", "cumprod", "the backward of a product", kind=SHAPE),
 )
