@@ -31,13 +31,16 @@ def culprits_of(
         return ()
     first = _with_line(_from_outcome(found, outcome, cls, effect), hazards)
     known = {_line(place) for place in blamed}
-    culprits = [] if first.place is not None and _line(first.place) in known else [first]
+    is_repeated = first.place is not None and _line(first.place) in known
+    if is_repeated and _ran_in(first.place, hazards) <= 1:
+        # One module ran the line: it was blamed for it.
+        return ()
+    culprits = [first]
     if effect is Effect.REFUSES:
         known.update(_line(culprit.place) for culprit in culprits if culprit.place is not None)
-        own = [one for one in hazards if one.module == found.path and _line(one.place) not in known]
+        here = [one for one in hazards if one.module == found.path and one.place.path]
+        own = [one for one in here if _line(one.place) not in known]
         culprits += [_from_hazard(one, cls) for one in own if one.effect is Effect.REFUSES]
-    if not culprits and found.how is not How.WHOLE:
-        return (replace(first, place=None, certainty=Certainty.MODULE_ONLY),)
     return tuple(culprits)
 
 
@@ -124,6 +127,11 @@ def _frozen_in_words(frozen: Frozen) -> str:
     what = f"what `{frozen.name}` gave" if frozen.name else "a value from the host, as it was"
     values = f": {frozen.before}, then {frozen.after}" if frozen.before and frozen.after else ""
     return f"every replay uses {what} during capture{values}"
+
+
+def _ran_in(place: Place | None, hazards: Sequence[Hazard]) -> int:
+    """Return how many modules ran this line in the pass made as if capturing."""
+    return len({one.module for one in hazards if place and _line(one.place) == _line(place)})
 
 
 def _line(place: Place) -> tuple[str, int]:

@@ -115,6 +115,7 @@ class _Run:
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
+        self.findings.add_changes(warm.changes, steps=self.settings.replays + 1)
         return instance
 
     def _dry_pass(self, name: str, instance: Instance, modules: Modules) -> DryPass:

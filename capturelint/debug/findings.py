@@ -14,7 +14,10 @@ from capturelint.debug.modules import Modules, is_below
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.part import Part
 from capturelint.debug.search import Found, How
+from capturelint.debug.state import Change
 from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
+
+_MOST_CHANGES = 3
 
 
 class Findings:
@@ -37,6 +40,16 @@ class Findings:
     def note(self, text: str) -> None:
         """Add what the user must know."""
         self._notes.append(text)
+
+    def add_changes(self, changes: Sequence[Change], *, steps: int) -> None:
+        """Add what each call changed, where nothing came of it in so many `steps`."""
+        if worst(self._verdicts).is_failure:
+            return
+        for one in changes[:_MOST_CHANGES]:
+            self._notes.append(
+                f"each call changes {one.name} ({one.before} -> {one.after}), which a replay does "
+                f"not: nothing came of it in {steps} steps, later steps were not run"
+            )
 
     def add_cold(
         self, instance: Instance, name: str, outcome: Outcome, raised_in: str | None
@@ -95,7 +108,7 @@ class Findings:
             return
         idle: list[str] = []
         for path, module in instance.modules.items():
-            can_be_called = type(module).forward is not nn.Module.forward
+            can_be_called = _has_forward(module)
             is_inside = not is_below(path, name) or any(is_below(path, one) for one in idle)
             was_called = path in judged or dry.calls.get(path)
             if can_be_called and not is_inside and not was_called:
@@ -162,6 +175,12 @@ class Findings:
         if left_out:
             notes.append(f"left out of the capture (--skip): {', '.join(left_out)}")
         return notes
+
+
+def _has_forward(module: nn.Module) -> bool:
+    """Return whether a module can be called: containers such as `ModuleList` cannot."""
+    # On a class that TorchScript made, looking `forward` up raises.
+    return getattr(type(module), "forward", None) is not nn.Module.forward
 
 
 def _by_line(hazards: Iterable[Hazard]) -> list[Hazard]:

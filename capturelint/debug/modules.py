@@ -19,6 +19,7 @@ from capturelint.debug.recording import Level, record
 from capturelint.debug.settings import Settings
 from capturelint.debug.trees import copied
 from capturelint.debug.warmup import Warm
+from capturelint.errors import CapturelintError
 from capturelint.verdict import Verdict
 
 _MIB = 1 << 20
@@ -129,6 +130,14 @@ class Modules:
 
     def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
         self._ledger.say(f"judging {path or 'the root'}, attempt {self._ledger.attempts}")
+        try:
+            return self._judged(path, replaced)
+        except CapturelintError:
+            raise
+        except Exception as error:  # noqa: BLE001 - odd values may break what handles all others
+            return Outcome(Verdict.UNDECIDED, why=f"it could not be judged: {described(error)}")
+
+    def _judged(self, path: str, replaced: frozenset[str]) -> Outcome:
         with self.from_start():
             return attempt(
                 self.parts[path],
@@ -150,7 +159,14 @@ class Modules:
             self.notes.append(f"what {path or 'the root'} calls is not known: {died.why}")
             return ()
         with self._ledger.timed(step):
-            level = self._level(path, None)
+            try:
+                level = self._level(path, None)
+            except CapturelintError:
+                raise
+            except Exception as error:  # noqa: BLE001 - odd values may break what copies all others
+                name = path or "the root"
+                self.notes.append(f"what {name} calls could not be recorded: {described(error)}")
+                return ()
             found = list(level.parts)
             while level.missing:
                 level = self._level(path, level.missing)
@@ -189,6 +205,12 @@ class Modules:
             )
         self.notes += level.notes
         return level
+
+
+def described(error: BaseException) -> str:
+    """Return an exception in one line: its type and the first line of its text."""
+    text = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def check_globs(option: str, globs: Sequence[str], modules: Iterable[str]) -> None:

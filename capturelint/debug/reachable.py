@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import nn
+from torch.jit import ScriptModule
 
 
 def reachable(run: object) -> dict[str, nn.Module]:
@@ -39,10 +40,10 @@ def _gather(path: str, holder: object, found: dict[str, nn.Module], met: set[int
 def _held(holder: object) -> Iterator[tuple[str, object]]:
     """Return what `holder` holds that is a module or may hold one."""
     if isinstance(holder, nn.Module):
-        # Read from the dictionary: a wrapper may answer for the attributes of another module.
-        yield from (
-            (name, one) for name, one in vars(holder)["_modules"].items() if one is not None
-        )
+        # Read from the dictionary: a wrapper may answer for the attributes of another module. One
+        # that TorchScript made keeps its modules elsewhere.
+        held = vars(holder).get("_modules", {}) if not isinstance(holder, ScriptModule) else {}
+        yield from ((name, one) for name, one in held.items() if one is not None)
         return
     for name, value in _values(holder):
         if isinstance(value, _HOLDERS):

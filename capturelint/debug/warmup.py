@@ -12,7 +12,7 @@ from capturelint.debug.case import Case
 from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
 from capturelint.debug.mistakes import raised
 from capturelint.debug.settings import Settings
-from capturelint.debug.state import Snapshot
+from capturelint.debug.state import Change, Snapshot
 from capturelint.debug.trees import copied
 
 _CALLS = 2
@@ -30,13 +30,14 @@ class Warm:
     """An instance after its warm-up calls.
 
     `inputs`: by callable, the tensors that they were made on, as a user warms up on static inputs.
-    `fresh`: the state before them; `start`: the state after them.
+    `fresh`: the state before them; `start`: the state after them. `changes`: of state, in the last.
     """
 
     instance: Instance
     inputs: Mapping[str, Inputs]
     fresh: Snapshot
     start: Snapshot
+    changes: tuple[Change, ...]
 
 
 def warmed_up(
@@ -84,6 +85,7 @@ def step_of(
 def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Tally) -> Warm:
     inputs = {name: Inputs(part.steps[0]) for name, part in instance.parts.items()}
     fresh = before = instance.state.save()
+    changes: tuple[Change, ...] = ()
     for count in range(1, _MOST_CALLS + 1):
         with instance.state.watching(), modes_of(instance.case, settings), backend.warming_up():
             for name, part in instance.parts.items():
@@ -93,11 +95,12 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
                     call.of(part.run)
         _stop_if_unsupported(backend)
         after = instance.state.save()
-        created = [one for one in instance.state.changes(before, after) if one.kind == "created"]
+        changes = instance.state.changes(before, after)
         before = after
-        if count >= (settings.warmup or _CALLS) and not created:
+        is_stable = all(one.kind != "created" for one in changes)
+        if count >= (settings.warmup or _CALLS) and is_stable:
             break
-    return Warm(instance, inputs, fresh, before)
+    return Warm(instance, inputs, fresh, before, changes)
 
 
 def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings) -> None:

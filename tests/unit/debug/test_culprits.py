@@ -41,11 +41,10 @@ def test_a_line_that_a_module_below_is_blamed_for_is_not_repeated() -> None:
     assert culprits_of(FOUND, REFUSED, (), "M", blamed=(ITEM,)) == ()
 
 
-def test_own_lines_that_fail_at_a_line_blamed_before_still_name_the_module() -> None:
-    own = replace(FOUND, how=How.OWN)
-    nowhere = replace(BLAMED, place=None, certainty=Certainty.MODULE_ONLY)
+def test_a_line_of_a_helper_that_two_modules_run_is_named_in_both() -> None:
+    both = (hazard(ITEM), hazard(ITEM, "a.b"))
 
-    assert culprits_of(own, REFUSED, (), "M", blamed=(ITEM,)) == (nowhere,)
+    assert culprits_of(replace(FOUND, how=How.OWN), REFUSED, both, "M", blamed=(ITEM,)) == (BLAMED,)
 
 
 def test_modules_that_fail_together_are_evidence() -> None:

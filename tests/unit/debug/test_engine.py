@@ -154,6 +154,75 @@ def test_the_cause_of_a_stale_value_is_named_not_its_use(in_session: InSession) 
     in_session(body)
 
 
+def test_a_counter_that_came_to_nothing_yet_is_told(in_session: InSession) -> None:
+    class Late(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.step = 0
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.step += 1
+            return x * 2 if self.step > 20 else x * 1
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, Late)
+
+        assert report.verdict is Verdict.EQUAL
+        assert "each call changes step (1 -> 2)" in report.notes[0]
+
+    in_session(body)
+
+
+def test_what_breaks_our_own_handling_is_undecided_or_said(in_session: InSession) -> None:
+    class Transforms(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(WIDTH, WIDTH)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.vmap(self.linear)(x)
+            return y * y.max().item()
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, Transforms)
+
+        assert blamed(report) == [("", "return y * y.max().item()", "shown")]
+        assert "could not be recorded" in report.notes[0]
+
+    in_session(body)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_modules_made_by_torchscript_are_judged(in_session: InSession) -> None:
+    def make() -> nn.Module:
+        traced = torch.jit.trace(nn.Linear(WIDTH, WIDTH), torch.ones(2, WIDTH))
+        return nn.Sequential(traced, torch.jit.script(nn.ReLU()), Reads())
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, make)
+
+        assert [one.module for one in report.culprits] == ["2"]
+
+    in_session(body)
+
+
+def test_a_line_outside_forward_is_blamed_on_its_module_alone(in_session: InSession) -> None:
+    class Calls(nn.Module):
+        def __call__(self, x: torch.Tensor) -> torch.Tensor:
+            scale = 2 if x.max() > 0 else 1
+            return super().__call__(x) * scale
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Parent(Calls()))
+
+        assert blamed(report) == [("bad", "scale = 2 if x.max() > 0 else 1", "shown")]
+
+    in_session(body)
+
+
 def test_a_case_that_runs_its_own_backward_gets_gradients(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, Trains)
