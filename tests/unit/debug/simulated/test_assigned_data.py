@@ -38,3 +38,15 @@ def test_data_of_the_same_side_is_assigned_as_before(in_session: InSession) -> N
         assert (there.tolist(), there.is_cuda) == ([0, 0, 0], True)
 
     in_session(body)
+
+
+def test_a_device_tensor_that_others_hold_can_be_reshaped_in_place(in_session: InSession) -> None:
+    def body(_: SimulatedBackend) -> None:
+        tensor = torch.arange(6.0, device="cuda").view(2, 3)
+        held = [tensor, tensor]
+        tensor.t_()
+
+        assert [one.shape for one in held] == [(3, 2), (3, 2)]
+        assert tensor.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+
+    in_session(body)
