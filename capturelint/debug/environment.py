@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from torch import nn
-from torch.nn.parameter import is_lazy
+from torch.nn.parameter import UninitializedParameter
 
 from capturelint.debug.backend import Backend
 
@@ -37,9 +37,9 @@ def _dtype(modules: Mapping[str, nn.Module]) -> str:
     sizes: Counter[str] = Counter()
     for module in modules.values():
         for parameter in module.parameters(recurse=False):
-            if is_lazy(parameter):  # a module that was never called has no sizes yet
-                continue
-            sizes[str(parameter.dtype).removeprefix("torch.")] += parameter.numel()
+            # A lazy module that was never called has no sizes yet.
+            elements = 0 if isinstance(parameter, UninitializedParameter) else parameter.numel()
+            sizes[str(parameter.dtype).removeprefix("torch.")] += elements
     return max(sizes, key=lambda name: sizes[name], default="")
 
 

@@ -195,7 +195,9 @@ def test_what_breaks_our_own_handling_is_undecided_or_said(in_session: InSession
 @pytest.mark.filterwarnings("ignore:`torch.jit")
 def test_modules_made_by_torchscript_are_judged(in_session: InSession) -> None:
     def make() -> nn.Module:
-        traced = torch.jit.trace(nn.Linear(WIDTH, WIDTH), torch.ones(2, WIDTH))
+        traced = torch.jit.trace(  # type: ignore[no-untyped-call] # torch leaves it so
+            nn.Linear(WIDTH, WIDTH), torch.ones(2, WIDTH)
+        )
         return nn.Sequential(traced, torch.jit.script(nn.ReLU()), Reads())
 
     def body(backend: Backend) -> None:
