@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.debug.simulated.tensor import DATA, DeviceTensor
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.patches import Patches
-
-_DATA: Any = torch.Tensor.data
 
 
 def put_data(patches: Patches) -> None:
@@ -21,13 +19,13 @@ def put_data(patches: Patches) -> None:
 
 
 def _data(tensor: torch.Tensor) -> torch.Tensor:
-    data: torch.Tensor = _DATA.__get__(tensor)
+    data: torch.Tensor = DATA.__get__(tensor)
     return data
 
 
 def _set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
-    if not isinstance(value, DeviceTensor):
-        _DATA.__set__(tensor, value)
+    if isinstance(tensor, DeviceTensor) or not isinstance(value, DeviceTensor):
+        DATA.__set__(tensor, value)
         return
     # Torch would put the device's storage under a tensor of the host's class.
     twin: torch.Tensor = value.detach().requires_grad_(tensor.requires_grad)

@@ -64,10 +64,7 @@ def capturing(simulator: Simulator) -> Iterator[Tape]:
             raise
         unjoined = _unjoined(simulator, capture)
     if capture.invalid is not None:
-        swallowed = capture.invalid
-        error = SimulatedCaptureError(Refusal(INVALIDATED, "end", "capture end"), swallowed.places)
-        error.__context__ = swallowed
-        raise error
+        raise _ended_badly(capture.invalid)
     if unjoined is not None:
         raise SimulatedCaptureError(*unjoined)
 
@@ -96,6 +93,12 @@ def _begun(simulator: Simulator, tape: Tape | None) -> Iterator[Capture]:
         simulator.capture = None
         if tape is not None:
             tape.end(drawn=capture.drawn, seed=simulator.random.seed)
+
+
+def _ended_badly(swallowed: SimulatedCaptureError) -> SimulatedCaptureError:
+    error = SimulatedCaptureError(Refusal(INVALIDATED, "end", "capture end"), swallowed.places)
+    error.__context__ = swallowed
+    return error
 
 
 def _add_lost_refusal(error: BaseException, capture: Capture) -> None:

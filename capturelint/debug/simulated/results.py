@@ -8,7 +8,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from capturelint.debug.simulated.call import Call
-from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.debug.simulated.tensor import DATA, DeviceTensor
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -67,4 +67,4 @@ def _match(tensor: DeviceTensor) -> None:
         return
     alias = DeviceTensor.over(elem.detach(), tensor.simulator)
     with torch.no_grad():
-        torch.Tensor.data.__set__(tensor, alias)  # type: ignore[attr-defined]
+        DATA.__set__(tensor, alias)

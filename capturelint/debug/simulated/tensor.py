@@ -19,6 +19,8 @@ from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
+# The attribute in C: that of `torch.Tensor` is exchanged in a session.
+DATA: Any = torch._C.TensorBase.data
 _Number = (int, float, bool, complex)
 
 
@@ -83,13 +85,14 @@ class DeviceTensor(torch.Tensor):
 
     @property
     def data(self) -> torch.Tensor:
-        return torch.Tensor.data.__get__(self)  # type: ignore[attr-defined,no-any-return]
+        data: torch.Tensor = DATA.__get__(self)
+        return data
 
     @data.setter
     def data(self, value: torch.Tensor) -> None:
         if not isinstance(value, DeviceTensor):
             raise self.simulator.cannot_tell("moving a tensor to the host by assigning its .data")
-        torch.Tensor.data.__set__(self, value)  # type: ignore[attr-defined]  # C descriptor
+        DATA.__set__(self, value)
         self.elem = value.elem
 
     def to(self, *args: Any, **kwargs: Any) -> torch.Tensor:

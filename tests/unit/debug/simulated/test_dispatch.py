@@ -68,7 +68,9 @@ def test_a_second_device_cannot_be_told(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
         with pytest.raises(CannotTellError):
             torch.ones(3, device="cuda:1")
-        assert backend.unsupported() == ("cuda:1 (invalid device ordinal: the simulator has one device, cuda:0)",)
+        assert backend.unsupported() == (
+            "cuda:1 (invalid device ordinal: the simulator has one device, cuda:0)",
+        )
         assert backend.unsupported() == ()
 
     in_session(body)
@@ -110,6 +112,37 @@ def test_a_custom_operator_without_a_python_body_cannot_be_told(in_session: InSe
         with pytest.raises(CannotTellError):
             torch.ops.capturelint_tests.compiled(torch.ones(3, device="cuda"))
         assert backend.unsupported() == ("the custom operator capturelint_tests::compiled",)
+
+    in_session(body)
+
+
+def test_a_branch_on_the_device_reads_on_the_host(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        ones = torch.ones(3, device="cuda")
+
+        def branches() -> torch.Tensor:
+            chosen: torch.Tensor = torch.cond(
+                ones.sum() > 0, lambda x: x * 2, lambda x: x * 3, (ones,)
+            )
+            return chosen
+
+        assert branches().tolist() == [2, 2, 2]
+        with pytest.raises(SimulatedCaptureError):
+            backend.capture(branches)
+
+    in_session(body)
+
+
+def test_other_operators_on_functions_cannot_be_told(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        from torch.nn.attention.flex_attention import flex_attention
+
+        q = torch.ones(1, 1, 16, 16, device="cuda")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it was not compiled
+            with pytest.raises(CannotTellError):
+                flex_attention(q, q, q)
+        assert backend.unsupported() == ("the higher-order operator flex_attention",)
 
     in_session(body)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import functional
 
 from tests.unit.debug.simulated.replaying import Inputs, check_replays, host, normal
@@ -230,9 +231,11 @@ def test_deep_copies_are_made_again_by_each_replay(in_session: InSession) -> Non
 def test_a_closed_graph_gives_its_memory_back_and_does_not_replay(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
         ones = torch.ones(3, device="cuda")
-        graph = backend.capture(lambda: ones * 2)
+        graph = backend.capture(lambda: (ones + 1) * 2)
+        assert isinstance(graph.output, torch.Tensor)
+        memory: Any = StorageWeakRef(graph.output.untyped_storage())  # type: ignore[no-untyped-call]
         graph.close()
-        assert graph.output is None
+        assert memory.expired()
         with pytest.raises(RuntimeError, match="closed"):
             graph.replay()
 
