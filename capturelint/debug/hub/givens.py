@@ -1,4 +1,4 @@
-"""Values for configuration classes whose own defaults make no model that runs."""
+"""Values for configuration classes whose defaults, or few of whose layers, make no model that runs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ _GIVENS: Mapping[str, Mapping[str, Any]] = {
     "glm4v": {"text_config": _SECTIONS},
     "glm4v_text": _SECTIONS,
     "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
-    "hunyuan_v1_moe": {"head_dim": 128},
     "informer": _SERIES,
+    "jamba": {
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "expert_layer_period": 2,
+        "expert_layer_offset": 1,
+    },
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 16},
     "time_series_transformer": _SERIES,
 }

@@ -12,7 +12,7 @@ from capturelint.debug.hub.shrinking import configs, known, special_tokens
 _BATCH = 2
 _LENGTHS = (16, 64, 128)  # of a text, in tokens
 _DECODED = 6  # tokens that a decoder receives
-_FRAMES = (64, 256, 1024, 3000)  # of a spectrogram
+_FRAMES = (64, 200, 1024, 3000)  # of a spectrogram
 _SAMPLES = (8000, 19200, 32000)  # of a sound wave
 _SIDES = (64, 224, 128)  # of an image, in pixels
 
@@ -51,8 +51,10 @@ def _images(config: Any) -> Iterable[Draw]:
     frames = _number(config, "num_frames") or 2
     yield from (Noise((_BATCH, count, channels, *sides[0])) for count in (1, frames))
     patch, merged = _number(config, "patch_size") or 1, _number(config, "spatial_merge_size") or 2
-    yield Noise(((2 * merged) ** 2, channels * patch * patch))
-    yield Noise((_BATCH, _LENGTHS[0], channels * patch * patch))
+    pixels = channels * patch * patch
+    yield Noise((_BATCH, _LENGTHS[0], pixels))
+    for together in {1, _number(config, "temporal_patch_size") or 1}:
+        yield Noise(((2 * merged) ** 2, together * pixels))
 
 
 def _videos(config: Any) -> Iterable[Draw]:
@@ -114,8 +116,11 @@ def _embedded(config: Any) -> Iterable[Draw]:
         pixels = _channels(config) * frames * patch * patch
         yield Noise(((2 * merged) ** 2, pixels))
         yield Noise(((2 * merged) ** 2, _channels(config), patch, patch))
-    width = _number(config, "hidden_size", "d_model", "n_embd") or 64
-    yield Noise((_BATCH, _LENGTHS[0], width))
+    for width in (
+        _number(config, "hidden_size", "d_model", "n_embd"),
+        _number(config, "input_dim"),
+    ):
+        yield Noise((_BATCH, _LENGTHS[0], width or 64))
 
 
 def _encoded(config: Any) -> Iterable[Draw]:
@@ -131,6 +136,11 @@ def _grids(config: Any) -> Iterable[Draw]:
 
 def _merged(config: Any) -> Iterable[Draw]:
     yield Fixed((1,), (_number(config, "spatial_merge_size") or 2,))
+
+
+def _shapes(_config: Any) -> Iterable[Draw]:
+    """Yield height and width of each image, in as many patches as are laid in a row."""
+    yield Fixed((_BATCH, 2), (4, 4))
 
 
 def _boxes(_config: Any) -> Iterable[Draw]:
@@ -149,8 +159,8 @@ def _flat_patches(config: Any) -> Iterable[Draw]:
 
 
 _BINS = (
-    "num_mel_bins input_feat_per_channel feature_size feature_projection_input_dim n_mels mel_dim "
-    "input_dim"
+    "input_dim num_mel_bins input_feat_per_channel feature_size feature_projection_input_dim "
+    "n_mels mel_dim"
 ).split()
 _BY_NAME: tuple[tuple[str, Callable[[Any], Iterable[Draw]]], ...] = (
     (r"decoder_input_ids", _decoded),
@@ -167,6 +177,7 @@ _BY_NAME: tuple[tuple[str, Callable[[Any], Iterable[Draw]]], ...] = (
     (r"hidden_states|\w+_embeds", _embedded),
     (r"(image_|video_)?grid_thw", _grids),
     (r"merge_sizes", _merged),
+    (r"spatial_shapes", _shapes),
     (r"bbox", _boxes),
     (r"input_points", _points),
     (r"flattened_patches", _flat_patches),

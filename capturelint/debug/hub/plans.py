@@ -24,6 +24,7 @@ _MORE = tuple(
         "input_values",
         "bbox",
         "pixel_values bbox",
+        "pixel_values pixel_attention_mask spatial_shapes",
         "pixel_values_videos",
         "encoder_hidden_states",
         "inputs_embeds",

@@ -26,6 +26,7 @@ _INDICES = re.compile(r"(\w+_)?(indexes|indices|layer_ids?)")
 _LEAST_LAYERS = 2
 _STEP = 4  # a rotary embedding splits a head in two, and some split it again
 _MOST_STAGES = 8
+_WINDOW = 8  # tokens
 _MOST_LAYERS = 8  # where layers are of many kinds, or many are named
 
 
@@ -87,7 +88,22 @@ def _shrunk(config: Any, sizes: Sizes) -> Any:
         smaller = sizes.smaller(name, value, patch if type(patch) is int else None)
         if smaller != value or known(untouched, name) != value:
             given[name] = smaller
-    return type(config)(**{**given, **_layers(config)})
+    made: Any = type(config)(**{**given, **_layers(config)})
+    missing = _missing(made)
+    return type(config)(**{**given, **_layers(config), **missing}) if missing else made
+
+
+def _missing(config: Any) -> dict[str, Any]:
+    """Return what a class leaves open although its models need it."""
+    names = parameters(type(config))
+    width, heads = known(config, "hidden_size"), known(config, "num_attention_heads")
+    found: dict[str, Any] = {}
+    if "head_dim" in names and known(config, "head_dim") is None and width and heads:
+        found["head_dim"] = width // heads
+    slides = "sliding" in str(known(config, "layer_types"))
+    if "sliding_window" in names and known(config, "sliding_window") is None and slides:
+        found["sliding_window"] = _WINDOW
+    return found
 
 
 def _is_config(value: object) -> bool:

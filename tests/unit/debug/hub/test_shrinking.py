@@ -142,6 +142,31 @@ def test_a_number_for_each_stage_is_not_one_for_each_layer() -> None:
     assert vars(shrunk(Staged(), MOST)) == {"num_layers": 2, "widths": (5, 7, 9, 11)}
 
 
+def test_what_a_class_leaves_open_but_models_need_is_given() -> None:
+    class Open(Config):
+        def __init__(
+            self,
+            hidden_size: int = 128,
+            num_attention_heads: int = 8,
+            head_dim: int | None = None,
+            sliding_window: int | None = None,
+            layer_types: tuple[str, ...] = ("sliding_attention",),
+        ) -> None:
+            super().__init__(
+                hidden_size=hidden_size,
+                num_attention_heads=num_attention_heads,
+                head_dim=head_dim,
+                sliding_window=sliding_window,
+                layer_types=layer_types,
+            )
+
+    small = shrunk(Open(), MOST)
+
+    assert (small.hidden_size, small.num_attention_heads) == (8, 2)
+    assert (small.head_dim, small.sliding_window) == (4, 8)
+    assert shrunk(Open(layer_types=("full",)), MOST).sliding_window is None
+
+
 def test_a_pattern_of_layers_is_kept_whole() -> None:
     class Repeating(Config):
         def __init__(
