@@ -26,7 +26,7 @@ _ALLOCATES = frozenset(
 # These answer from sizes, flags or types: a number that they return was not read from the device.
 _READS_NO_DATA = frozenset(
     "_use_cudnn_ctc_loss _use_miopen_ctc_loss is_pinned _fused_sdp_choice is_same_size "
-    "_has_compatible_shallow_copy_type q_scale q_zero_point sym_size sym_numel "
+    "_has_compatible_shallow_copy_type _has_same_storage_numel q_scale q_zero_point sym_size sym_numel "
     "_nested_get_ragged_idx is_set_to _version dense_dim sparse_dim is_coalesced "
     "_nested_tensor_storage_offsets _debug_has_internal_overlap _dimI _dimV _nnz".split()
 )
