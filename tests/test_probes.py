@@ -42,11 +42,37 @@ class Known:
 
 
 # By mode, then by probe.
-KNOWN: Mapping[str, Mapping[str, Known]] = {"warm": {}, "cold": {}}
+_NO_LINE = Known(
+    Shown("stale", ""),
+    "no value of Python's is frozen: putting the generator back freezes its numbers, at no line",
+)
+_OTHER_LINE = Known(
+    Shown("stale", "self.n += 1"),
+    "the counter that fills the buffer is named; the mark is on the buffer",
+)
+KNOWN: Mapping[str, Mapping[str, Known]] = {
+    "warm": {
+        "fork_rng_inside": _NO_LINE,
+        "memo_by_id_dict": Known(
+            Shown("stale"),
+            "the GPU gave the inputs of each step one address, so eager found its memo again; "
+            "here each step has an address of its own",
+        ),
+        "pinned_nonblocking_fresh_each_call": _OTHER_LINE,
+    },
+    "cold": {
+        "fork_rng_inside": _NO_LINE,
+        "pinned_nonblocking_fresh_each_call": _OTHER_LINE,
+        "py_counter_threshold": Known(
+            Shown("stale"), "7 replays pass the threshold, the 3 on the GPU did not"
+        ),
+    },
+}
 
 # A capture stops at the first line that is refused; bisect goes on and names these as well.
 ALSO_REFUSED = {
     "numpy_roundtrip": "return torch.from_numpy(y).to(x.device)",
+    "pack_padded": "packed = nn.utils.rnn.pack_padded_sequence(",
 }
 
 SETTINGS = {"warm": Settings(), "cold": Settings(warmup=0)}
