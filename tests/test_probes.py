@@ -30,6 +30,7 @@ NOT_RUN = {
     "triton_kernel": "Triton runs on a GPU only",
     "triton_autotune": "Triton runs on a GPU only",
     "triton_pyscalar_state": "Triton runs on a GPU only",
+    "time_value": "it reads the clock, and what bisect makes of it depends on the moment",
 }
 
 
@@ -41,30 +42,28 @@ class Known:
     cause: str
 
 
+FROZEN_BY_THE_SEED = Known(
+    Shown("stale", ""), "a generator that is set back freezes the numbers, but launches nothing"
+)
+FILLED_BY_A_COUNTER = Known(
+    Shown("stale", "self.n += 1"), "the memory holds what a counter says: that line is named"
+)
+
 # By mode, then by probe.
-_NO_LINE = Known(
-    Shown("stale", ""),
-    "no value of Python's is frozen: putting the generator back freezes its numbers, at no line",
-)
-_OTHER_LINE = Known(
-    Shown("stale", "self.n += 1"),
-    "the counter that fills the buffer is named; the mark is on the buffer",
-)
 KNOWN: Mapping[str, Mapping[str, Known]] = {
     "warm": {
-        "fork_rng_inside": _NO_LINE,
+        "fork_rng_inside": FROZEN_BY_THE_SEED,
         "memo_by_id_dict": Known(
             Shown("stale"),
-            "the GPU gave the inputs of each step one address, so eager found its memo again; "
-            "here each step has an address of its own",
+            "on the GPU eager runs found the memo, as their inputs took the addresses of old ones",
         ),
-        "pinned_nonblocking_fresh_each_call": _OTHER_LINE,
+        "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
     },
     "cold": {
-        "fork_rng_inside": _NO_LINE,
-        "pinned_nonblocking_fresh_each_call": _OTHER_LINE,
+        "fork_rng_inside": FROZEN_BY_THE_SEED,
+        "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
         "py_counter_threshold": Known(
-            Shown("stale"), "7 replays pass the threshold, the 3 on the GPU did not"
+            Shown("stale"), "the GPU made three replays; the sixth call is the first to differ"
         ),
     },
 }
