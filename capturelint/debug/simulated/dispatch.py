@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _OURS = (DeviceTensor, nn.Parameter, nn.Buffer, nn.UninitializedBuffer)
 
+# What C++ asks a tensor for its device with; half of all that is dispatched.
+_DEVICE = torch.ops.prim.device.default
+
 
 class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # of its metaclass hook
     """Sends the operations of one thread to a simulator, after all modes of the user.
@@ -55,6 +58,8 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # of its 
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
+        if func is _DEVICE:
+            return self._simulator.seen_by_cpp
         return dispatch(self._simulator, func, types, args, kwargs or {})
 
 
@@ -62,7 +67,7 @@ def dispatch(
     simulator: Simulator, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run one operation. Returns NotImplemented to let another tensor subclass go first."""
-    if func is torch.ops.prim.device.default:
+    if func is _DEVICE:
         return simulator.seen_by_cpp
     for kind in types:
         if kind is not DeviceTensor and kind is not torch.Tensor and not issubclass(kind, _OURS):

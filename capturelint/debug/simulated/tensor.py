@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
-from capturelint.debug.simulated.device import CUDA, HOST, is_simulated
+from capturelint.debug.simulated.device import CUDA, HOST
+from capturelint.debug.simulated.moves import moved
 from capturelint.debug.simulated.ordinals import check_ordinal
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
 
@@ -97,7 +98,7 @@ class DeviceTensor(torch.Tensor):
 
     def to(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Return this tensor itself where nothing changes: C++ would copy `cuda` to `cuda:0`."""
-        return _moved(self, args, kwargs)
+        return moved(self, args, kwargs)
 
     def cuda(self, device: Any = None, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ARG002
         check_ordinal(self.simulator, device)
@@ -189,41 +190,6 @@ class DeviceTensor(torch.Tensor):
 def _simulator_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Simulator:
     leaves = torch.utils._pytree.tree_leaves((args, kwargs))
     return next(leaf.simulator for leaf in leaves if isinstance(leaf, DeviceTensor))
-
-
-def _moved(tensor: DeviceTensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
-    args, kwargs = _without_other(args, kwargs)
-    always = kwargs.pop("copy", False)
-    if len(args) >= 3 and isinstance(args[-1], bool) and isinstance(args[-2], bool):
-        *rest, always = args
-        args = tuple(rest)
-    wanted: tuple[Any, ...] = torch._C._nn._parse_to(*args, **kwargs)
-    device, dtype, non_blocking, layout = wanted
-    dtype = dtype or tensor.dtype
-    layout = layout or torch.preserve_format
-    stays = device is None or is_simulated(device)
-    if stays:
-        check_ordinal(tensor.simulator, device)
-    if stays and dtype == tensor.dtype and not always and layout is torch.preserve_format:
-        return tensor
-    target = {} if stays else {"device": device}
-    return torch.Tensor.to(
-        tensor, dtype=dtype, non_blocking=non_blocking, copy=always, memory_format=layout, **target
-    )
-
-
-def _without_other(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of `.to` with the tensor form spelt out as device and dtype."""
-    kwargs = dict(kwargs)
-    other = kwargs.pop("other", None)
-    if other is None and args and isinstance(args[0], torch.Tensor):
-        other, *rest = args
-        args = tuple(rest)
-    if other is None:
-        return args, kwargs
-    return (other.device, other.dtype, *args), kwargs
 
 
 def _copied(tensor: DeviceTensor, memo: dict[int, Any]) -> DeviceTensor:
