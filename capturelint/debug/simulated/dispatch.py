@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from capturelint.debug.simulated import custom, fused, traps
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.checks import check_devices, check_stream
-from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, kernel_of, lacks_dtype
+from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, lacks_dtype
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED
 from capturelint.debug.simulated.results import keep_recorded_alias, wrapped
 from capturelint.debug.simulated.schema import schema_of
@@ -134,7 +134,7 @@ def _look_at(simulator: Simulator, func: OpOverload, call: Call, *, is_live: boo
 
 def _run(simulator: Simulator, func: OpOverload, call: Call) -> tuple[Kernel, Any, int | None]:
     """Return what ran, what it returned, and the offset of its random numbers."""
-    kernel = kernel_of(func, call.schema)
+    kernel: Kernel = func
     offset = None
     if call.schema.draws:
         offset = simulator.random.take(call.kwargs.get("generator"))

@@ -78,14 +78,9 @@ class Tape:
     def _baked(self, call: Call) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments with host tensors fixed as they are now.
 
-        Pinned memory is read again by each replay, and what is written is no input.
+        Pinned memory is read again by each replay.
         """
-        written = {id(tensor) for tensor in call.written()}
-        fixed = {
-            id(host): host.clone()
-            for host in call.hosts
-            if id(host) not in written and not self._pinned.holds(host)
-        }
+        fixed = {id(host): host.clone() for host in call.hosts if not self._pinned.holds(host)}
         args = [_exchanged(value, fixed) for value in call.args]
         return args, {name: _exchanged(value, fixed) for name, value in call.kwargs.items()}
 

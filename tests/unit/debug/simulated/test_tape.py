@@ -142,9 +142,11 @@ def test_each_replay_draws_new_random_numbers_as_eager_calls_do(in_session: InSe
     in_session(body)
 
 
+@pytest.mark.parametrize("gradients", [False, True])
 def test_a_capture_leaves_state_alone_and_replays_change_it_as_eager_calls_do(
-    in_session: InSession,
+    in_session: InSession, *, gradients: bool
 ) -> None:
+    @torch.set_grad_enabled(gradients)  # another operator then
     def body(backend: SimulatedBackend) -> None:
         norm = nn.BatchNorm1d(4).cuda().train()
         twin = copy.deepcopy(norm)

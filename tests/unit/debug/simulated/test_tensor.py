@@ -44,6 +44,20 @@ def test_views_and_aliases_are_real(in_session: InSession) -> None:
     in_session(body)
 
 
+def test_an_output_of_another_size_takes_the_size_of_the_result(in_session: InSession) -> None:
+    def body(_: SimulatedBackend) -> None:
+        y = torch.empty(0, device="cuda")
+        torch.mul(torch.ones(2, 3, device="cuda"), 2, out=y)
+        assert (y.shape, y.stride()) == ((2, 3), (3, 1))
+        y.t_()
+        assert (y.shape, y.stride()) == ((3, 2), (1, 3))
+        y.set_(torch.zeros(4, device="cuda"))
+        assert y.tolist() == [0, 0, 0, 0]
+        assert y.untyped_storage().nbytes() == 16
+
+    in_session(body)
+
+
 def test_moves_and_conversions(in_session: InSession) -> None:
     def body(_: SimulatedBackend) -> None:
         x = torch.ones(2, device="cuda")
