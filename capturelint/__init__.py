@@ -11,7 +11,7 @@ __all__ = ["Case", "Report", "__version__", "assert_capturable", "bisect"]
 # A type checker sees the names themselves, so that it also sees the names that do not exist.
 if TYPE_CHECKING:
     from capturelint.debug.api import bisect
-    from capturelint.debug.case import Case
+    from capturelint.debug.cases.case import Case
     from capturelint.report.asserting import assert_capturable
     from capturelint.verdict import Report
 else:
@@ -23,7 +23,7 @@ else:
         elif name == "assert_capturable":
             home = "capturelint.report.asserting"
         elif name == "Case":
-            home = "capturelint.debug.case"
+            home = "capturelint.debug.cases.case"
         elif name == "Report":
             home = "capturelint.verdict"
         else:

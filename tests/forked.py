@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from capturelint.debug.request import Request
+from capturelint.debug.processes.request import Request
 from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Report
@@ -135,8 +135,8 @@ def _answer(request: Request, answer: Path) -> NoReturn:
 
 
 def _judged(request: Request) -> Report:
-    from capturelint.debug.loading import load
-    from capturelint.debug.worker import Tools, judged
+    from capturelint.debug.cases.loading import load
+    from capturelint.debug.processes.worker import Tools, judged
 
     settings = request.settings
     case = load(request.target, inputs=request.inputs, call=request.call, settings=settings)

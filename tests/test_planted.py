@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.debug.request import Request
+from capturelint.debug.processes.request import Request
 from capturelint.verdict import Report, Verdict
 from tests.forked import Answer, reports
 from tests.plants import FORMS, HARMLESS, REFUSING, STALE, Plant, plant

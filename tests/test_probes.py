@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from capturelint.debug.request import Request
+from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
 from capturelint.verdict import Report, Verdict
 from tests.forked import Answer, reports

@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace) -> int:
         allowed = f"one of {', '.join(_FORMATS)}"
         raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
     output.check_writable(options.output)
-    from capturelint.debug.requirements import require_torch
+    from capturelint.debug.cases.requirements import require_torch
 
     require_torch()
     # What the user may have to mend in the settings is said before the run, not after it.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from capturelint.debug.cases.requirements import require_torch
 from capturelint.debug.choices import settings_from
-from capturelint.debug.request import Request
-from capturelint.debug.requirements import require_torch
-from capturelint.debug.spawn import worker_command
-from capturelint.debug.supervised import Progress, run_by_name, run_live
-from capturelint.debug.worker import Tools, loading_late
+from capturelint.debug.processes.request import Request
+from capturelint.debug.processes.spawn import worker_command
+from capturelint.debug.processes.supervised import Progress, run_by_name, run_live
+from capturelint.debug.processes.worker import Tools, loading_late
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Report
 
 if TYPE_CHECKING:
-    from capturelint.debug.case import Case, Runnable
+    from capturelint.debug.cases.case import Case, Runnable
 
 
 class CannotResumeError(CapturelintError):
@@ -63,7 +63,7 @@ def bisect(
         raise CannotResumeError
 
     def loader() -> Callable[[], Case]:
-        from capturelint.debug.loading import load
+        from capturelint.debug.cases.loading import load
 
         return load(case, inputs=inputs, call=call, settings=chosen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from capturelint.debug.attempt import Tally, attempt
+from capturelint.debug.attempts.attempt import Tally, attempt
 from capturelint.debug.backend import Backend
 from capturelint.debug.instance import Instance, modes_of
 from capturelint.debug.outcome import Outcome

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from capturelint.debug.attempt import Tally
+from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.backend import Backend
-from capturelint.debug.case import Case
+from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cold import ColdAttempt
 from capturelint.debug.drypass import DryPass, dry_pass
 from capturelint.debug.environment import environment_of
@@ -16,7 +17,6 @@ from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
 from capturelint.debug.instance import Instance, loaded, with_gradients
 from capturelint.debug.ledger import Ledger
-from capturelint.debug.mistakes import CaseError
 from capturelint.debug.modules import Modules, check_globs
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.search import search

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from torch import nn
 
+from capturelint.debug.attempts.part import Part
 from capturelint.debug.culprits import culprits_of, in_module
 from capturelint.debug.drypass import DryPass
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules, is_below
 from capturelint.debug.outcome import Outcome
-from capturelint.debug.part import Part
 from capturelint.debug.search import Found, How
-from capturelint.debug.state import Change
+from capturelint.debug.states.state import Change
 from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
 
 _MOST_CHANGES = 3

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
+from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.backend import Backend
-from capturelint.debug.case import Case
-from capturelint.debug.mistakes import CaseError
-from capturelint.debug.part import Call, Part
+from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
+from capturelint.debug.cases.steps import calls_of
 from capturelint.debug.running import modules_of, names_of
 from capturelint.debug.settings import Settings
-from capturelint.debug.state import State
-from capturelint.debug.steps import calls_of
+from capturelint.debug.states.state import State
 
 _HALVES = ("float16", "bfloat16")
 

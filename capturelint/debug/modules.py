@@ -8,16 +8,16 @@ from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from capturelint.debug.attempt import Tally, attempt
+from capturelint.debug.attempts.attempt import Tally, attempt
+from capturelint.debug.attempts.part import Part
+from capturelint.debug.attempts.recording import Level, record
 from capturelint.debug.backend import Backend
+from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
-from capturelint.debug.mistakes import CaseError
 from capturelint.debug.outcome import Outcome
-from capturelint.debug.part import Part
-from capturelint.debug.recording import Level, record
 from capturelint.debug.settings import Settings
-from capturelint.debug.trees import copied
+from capturelint.debug.trees.trees import copied
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Verdict

@@ -9,8 +9,8 @@ from typing import Any
 
 from torch import nn
 
-from capturelint.debug.calls import Run, every_call_through
-from capturelint.debug.reachable import reachable
+from capturelint.debug.attempts.calls import Run, every_call_through
+from capturelint.debug.attempts.reachable import reachable
 
 
 class Running:

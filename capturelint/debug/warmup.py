@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from capturelint.debug.attempt import Inputs, Tally
+from capturelint.debug.attempts.attempt import Inputs, Tally
 from capturelint.debug.backend import Backend, CannotTellError
-from capturelint.debug.case import Case
+from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import raised
 from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
-from capturelint.debug.mistakes import raised
 from capturelint.debug.settings import Settings
-from capturelint.debug.state import Change, Snapshot
-from capturelint.debug.trees import copied
+from capturelint.debug.states.state import Change, Snapshot
+from capturelint.debug.trees.trees import copied
 
 _CALLS = 2
 _MOST_CALLS = 10

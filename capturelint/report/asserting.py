@@ -11,7 +11,7 @@ from capturelint.report.explain import explained
 from capturelint.verdict import Report
 
 if TYPE_CHECKING:
-    from capturelint.debug.case import Case, Runnable
+    from capturelint.debug.cases.case import Case, Runnable
 
 
 class CaptureError(AssertionError):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capturelint.debug.request import Request
+from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
 from capturelint.debug.wire import encode
 from capturelint.finding import Effect

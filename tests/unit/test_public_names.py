@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import capturelint
-from capturelint.debug.case import Case
+from capturelint.debug.cases.case import Case
 from capturelint.verdict import Report
 
 

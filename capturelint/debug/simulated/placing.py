@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
-from capturelint.debug.copies import with_tensors
 from capturelint.debug.simulated.call import storage_of
 from capturelint.debug.simulated.tensor import DeviceTensor
-from capturelint.debug.trees import leaves
+from capturelint.debug.trees.copies import with_tensors
+from capturelint.debug.trees.trees import leaves
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator

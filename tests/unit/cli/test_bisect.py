@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from capturelint.cli.main import main
-from capturelint.debug import api, requirements
+from capturelint.debug import api
+from capturelint.debug.cases import requirements
 from capturelint.debug.settings import Settings
 from capturelint.errors import CapturelintError
 from capturelint.finding import Effect
@@ -272,7 +273,7 @@ def test_a_terminal_gets_a_tree_and_colours_unless_they_are_off(
 def test_the_parent_never_imports_torch(tmp_path: Path) -> None:
     program = (
         "import sys\n"
-        "from capturelint.debug import api, requirements\n"
+        "from capturelint.debug import api; from capturelint.debug.cases import requirements\n"
         "from capturelint.verdict import Report, Verdict\n"
         "requirements.find_spec = lambda _: object()\n"
         "api.bisect = lambda *_, **__: Report('c', 'simulated', Verdict.EQUAL)\n"

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from capturelint.debug.case import Case
+from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
 from capturelint.debug.events import Event, Started
-from capturelint.debug.mistakes import CaseError
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.finding import Effect

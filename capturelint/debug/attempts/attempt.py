@@ -1,0 +1,73 @@
+"""Judge one part alone: warm up, capture, replay on fresh inputs, compare each replay with eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from capturelint.debug.attempts.judging import Judge, Side, UndecidedError
+from capturelint.debug.attempts.part import Part, variation
+from capturelint.debug.attempts.replaced import StandInError, StandIns
+from capturelint.debug.attempts.runs import Inputs, Runs, Tally
+from capturelint.debug.backend import Backend
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.settings import Settings
+from capturelint.debug.states.state import Snapshot, State
+from capturelint.verdict import Verdict
+
+__all__ = ["Inputs", "Tally", "attempt"]
+
+
+def attempt(
+    part: Part,
+    *,
+    backend: Backend,
+    state: State,
+    settings: Settings,
+    prepare: Callable[[int], object] | None = None,
+    replaced: Mapping[str, Part] | None = None,
+    reference: Part | None = None,
+    inputs: Inputs | None = None,
+    fresh: Snapshot | None = None,
+    tally: Tally | None = None,
+) -> Outcome:
+    """Return what capturing `part` shows. Leaves state, modes and generators as they were.
+
+    `state`: of all that the part can change. `prepare`: runs before each step, outside of what is
+    captured. `replaced`: called modules by path whose recorded results are returned in their place,
+    which leaves the part's own lines. `reference`: the same part of another instance, to be run
+    eagerly; with `settings.warmup` 0, `part` is then never called before its capture. `inputs`: the
+    static inputs, where they were used before, as by a user who warms up on them; `fresh`: the
+    state before that. `tally`: counts.
+
+    A part that passes costs 3 warm-ups, a capture, and an eager run and a replay of each step.
+    """
+    varies = part.varies or variation(part.steps, part.run)
+    if varies:
+        return _undecided(varies)
+    try:
+        stand_ins = StandIns(tuple((replaced or {}).values()))
+    except StandInError as error:
+        return _undecided(str(error))
+
+    def runs_of(one: Part) -> Runs:
+        return Runs(one, backend, settings.seed, prepare, stand_ins, tally or Tally())
+
+    before = state.save()
+    captured = eager = Side(runs_of(part), state)
+    if reference is not None:
+        eager = Side(runs_of(reference), State({reference.path: reference.run}))
+    backend.unsupported()  # what others met is theirs
+    inputs = inputs or Inputs(part.steps[0])
+    judge = Judge(captured, eager, backend, settings, inputs, fresh or before)
+    try:
+        with stand_ins.installed():
+            return judge.outcome()
+    except UndecidedError as error:
+        return _undecided(str(error))
+    finally:
+        judge.close()
+        state.restore(before)
+
+
+def _undecided(why: str) -> Outcome:
+    return Outcome(Verdict.UNDECIDED, why=why)

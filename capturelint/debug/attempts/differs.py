@@ -1,0 +1,66 @@
+"""What comparing the replays of a graph with eager runs came to, as an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from capturelint.debug.attempts.compare import Difference
+from capturelint.debug.attempts.runs import Seen
+from capturelint.debug.frames import sourced
+from capturelint.debug.outcome import Outcome
+from capturelint.finding import Effect
+from capturelint.verdict import Certainty, Evidence, Hazard, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A replay, from 1, and where it differs."""
+
+    replay: int
+    difference: Difference
+
+
+def passing(seen: Seen) -> Outcome:
+    """Return the outcome of a part whose replays are equal. `seen`: its first step."""
+    written = [f"the input `{name}` is written in place" for name in seen.arguments]
+    shared = (*seen.aliases, *written)
+    if not shared:
+        return Outcome(Verdict.EQUAL)
+    return Outcome(Verdict.ALIASES_INPUT, message="; ".join(shared))
+
+
+def nondeterministic(found: Differs) -> Outcome:
+    """Return the outcome of a part whose eager runs differ by as much as a replay does."""
+    return Outcome(
+        Verdict.NONDETERMINISTIC,
+        message="two eager runs differ as well",
+        evidence=evidence_of(found),
+    )
+
+
+def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
+    """Return the outcome with the lines that a run as if capturing says a graph freezes, if any."""
+    frozen = [hazard for hazard in hazards if hazard.effect is Effect.STALE]
+    if not frozen:
+        return outcome
+    return replace(
+        outcome,
+        places=tuple(sourced(hazard.place) for hazard in frozen),
+        certainty=Certainty.LIKELY,
+        operation=frozen[0].operation,
+        message=frozen[0].message,
+        code=frozen[0].code,
+    )
+
+
+def evidence_of(found: Differs) -> Evidence:
+    """Return the evidence that a difference is."""
+    difference = found.difference
+    return Evidence(
+        replay=found.replay,
+        output=difference.path,
+        difference=difference.largest,
+        tolerance=difference.tolerance,
+        dtype=difference.dtype,
+    )

@@ -1,0 +1,256 @@
+"""The order of one attempt: each stage on the state that the stage before is undone to."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.debug.attempts.differs import (
+    Differs,
+    blaming,
+    evidence_of,
+    nondeterministic,
+    passing,
+)
+from capturelint.debug.attempts.explanation import Explanation
+from capturelint.debug.attempts.frozen import Explainer
+from capturelint.debug.attempts.refused import cannot_tell, first_line, refused
+from capturelint.debug.attempts.runs import Graph, Inputs, Noise, Runs, Seen, most
+from capturelint.debug.backend import Backend
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.settings import Settings
+from capturelint.debug.states.state import Snapshot, State
+from capturelint.debug.trees.static_inputs import ArgumentVariesError
+from capturelint.verdict import Certainty, Hazard, Verdict
+
+_WARMUPS = 3
+_MOST_WARMUPS = 10
+
+
+# By how many warm-ups were made: steps of the first eager run that may write what is not known.
+_STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
+
+
+class UndecidedError(Exception):
+    """An attempt cannot come to a verdict. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A part and its state: the one to capture, or the one to run eagerly."""
+
+    runs: Runs
+    state: State
+
+
+class Judge:
+    """Judges one part by a graph of it and by eager runs.
+
+    `captured`, `eager`: the same, or two instances. `inputs`: the static inputs of the graph.
+    `fresh`: the state before the first call of all, as far as it is known.
+    """
+
+    def __init__(
+        self,
+        captured: Side,
+        eager: Side,
+        backend: Backend,
+        settings: Settings,
+        inputs: Inputs,
+        fresh: Snapshot,
+    ) -> None:
+        self._captured = captured
+        self._eager = eager
+        self._backend = backend
+        self._settings = settings
+        self._tolerance = Tolerance(settings.rtol, settings.atol)
+        part = captured.runs.part
+        most = captured.runs.stand_ins.steps
+        self._steps = min(settings.replays + 1, len(part.steps), *(() if most is None else (most,)))
+        self._graph: Graph | None = None
+        self._fresh = fresh
+        self._inputs = inputs
+
+    def close(self) -> None:
+        """Give the memory of the graph back."""
+        if self._graph is not None:
+            self._graph.captured.close()
+
+    def outcome(self) -> Outcome:
+        """Return what the part shows. Raises UndecidedError."""
+        if self._settings.warmup != 0:
+            self._warm_up()
+        self._start = self._captured.state.save()
+        self._eager_start = self._start
+        if self._eager is not self._captured:
+            self._eager_start = self._eager.state.save()
+        refusal = self._capture()
+        if refusal is not None:
+            return refusal
+        expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
+        (found,) = self._replay({}, expected)
+        if found is not None:
+            return self._failure(found, expected)
+        return passing(expected[0])
+
+    def _warm_up(self) -> None:
+        runs, state = self._captured.runs, self._captured.state
+        wanted = self._settings.warmup
+        before = None
+        for count in range(1, _MOST_WARMUPS + 1):
+            is_last = count >= (wanted or _WARMUPS)
+            before = state.save() if is_last and wanted is None else None
+            # What one call makes, such as the state of an optimizer, the next one writes.
+            with self._eager_stage(), state.watching(), self._backend.warming_up():
+                runs.alone(0, self._inputs)
+            if is_last and (before is None or not _is_growing(state, before)):
+                return
+
+    def _capture(self) -> Outcome | None:
+        """Capture the part. Return what a refusal shows.
+
+        The state is not fit to run on: what was made inside lies in memory that nothing has written.
+        """
+        state = self._captured.state
+        handled = sys.exc_info()[1]
+        refusal = None
+        try:
+            with state.watching() if self._settings.warmup == 0 else nullcontext():
+                self._graph = self._captured.runs.captured(self._inputs)
+        except Exception as error:  # noqa: BLE001 - whatever ends a capture is its outcome
+            refusal = refused(error, before=handled)
+        self._stop_if_unsupported()
+        return refusal
+
+    def _run_eagerly(self, *, watched: int = 0) -> list[Seen]:
+        """Return what each step comes to, from the start. `watched`: how many to learn from."""
+        state = self._eager.state
+        state.restore(self._eager_start)
+        with self._eager_stage():
+            seen = self._eager.runs.seen(self._steps)
+            with state.watching() if watched else nullcontext():
+                first = list(itertools.islice(seen, watched))
+            return [*first, *seen]
+
+    def _replay(self, noise: Noise, *references: Sequence[Seen]) -> list[Differs | None]:
+        """Return the first replay that differs from each of the references, from the start.
+
+        Each is compared at once, because the next one overwrites what it left. `noise`: what eager
+        runs differ by.
+        """
+        assert self._graph is not None
+        self._captured.state.restore(self._start)
+        found: list[Differs | None] = [None] * len(references)
+        for step in range(self._steps):
+            with self._stage("its graph cannot be replayed"):
+                replayed = self._captured.runs.replayed(self._graph, step)
+            for number, reference in enumerate(references):
+                differs = reference[step].difference(replayed, self._tolerance, noise)
+                if found[number] is None and differs is not None:
+                    found[number] = Differs(step + 1, differs)
+            if None not in found:
+                break
+        return found
+
+    def _failure(self, first: Differs, expected: list[Seen]) -> Outcome:
+        """Return what it means that a replay differs from eager."""
+        again = self._run_eagerly()
+        pairs = list(zip(expected, again, strict=True))
+        is_noisy = any(one.difference(other, self._tolerance, {}) for one, other in pairs)
+        noise = most(one.noise(other) for one, other in pairs)
+        others, hazards = self._as_if_capturing()
+        found, *rest = self._replay(noise, expected, *others)
+        if found is not None and rest == [None]:
+            return self._differing(found)
+        outcome = self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
+        if outcome.verdict is Verdict.STALE and not outcome.places:
+            return blaming(outcome, hazards)
+        return outcome
+
+    def _as_if_capturing(self) -> tuple[list[list[Seen]], Sequence[Hazard]]:
+        """Return what an eager run that takes itself for captured comes to, if it can be made.
+
+        And the lines that it lists.
+        """
+        listed: Sequence[Hazard] = ()
+        path = self._captured.runs.part.path
+        try:
+            with self._backend.as_if_capturing(lambda: path) as listed:
+                seen = self._run_eagerly()
+        except UndecidedError:  # such code may do anything; the graph itself was captured
+            return [], listed
+        return [seen], listed
+
+    def _explained(self, found: Differs, *, is_noisy: bool, is_within: bool) -> Outcome:
+        """Return the outcome for a graph that repeats what eager changes from step to step.
+
+        `is_noisy`: eager differs from eager too; `is_within`: by no less than the replays.
+        """
+        difference = found.difference
+        returned = (difference.got, difference.expected) if difference.largest is None else None
+        why = Explanation()
+        with self._eager_stage():
+            if is_noisy:
+                why = self._explainer.unrepeatable()
+            if not why.frozen and not is_within:
+                why = self._explainer.explanation(found.replay - 1, returned)
+            if not why.places and not is_within:
+                why = self._explainer.kept(self._inputs, self._fresh)
+        if not why.frozen and (is_within or is_noisy):
+            return nondeterministic(found)
+        return Outcome(
+            Verdict.STALE,
+            places=why.places,
+            certainty=why.certainty,
+            operation=why.frozen[0].operation if why.frozen else "",
+            evidence=replace(evidence_of(found), frozen=why.frozen, changes=why.changes),
+        )
+
+    def _differing(self, found: Differs) -> Outcome:
+        """Return the outcome for a part that computes something else while it is captured."""
+        try:
+            with self._eager_stage():
+                places = self._explainer.ways_part()
+        except UndecidedError:
+            places = ()
+        return Outcome(
+            Verdict.DIFFERS,
+            places=places,
+            certainty=Certainty.LIKELY if places else Certainty.MODULE_ONLY,
+            evidence=evidence_of(found),
+        )
+
+    @property
+    def _explainer(self) -> Explainer:
+        return Explainer(self._eager.runs, self._eager.state, self._eager_start)
+
+    def _eager_stage(self) -> AbstractContextManager[None]:
+        return self._stage("raises when run eagerly alone")
+
+    @contextmanager
+    def _stage(self, failing: str) -> Iterator[None]:
+        """Stop the attempt if what is inside raises or cannot be run faithfully."""
+        try:
+            yield
+        except ArgumentVariesError as error:
+            raise UndecidedError(f"its arguments vary between calls: {error}") from error
+        except Exception as error:
+            self._stop_if_unsupported()
+            reason = cannot_tell(error) or f"{failing}: {first_line(error)}"
+            raise UndecidedError(reason) from error
+        self._stop_if_unsupported()
+
+    def _stop_if_unsupported(self) -> None:
+        unfit = self._captured.runs.stand_ins.unfit
+        reasons = (*self._backend.unsupported(), *([unfit] if unfit else []))
+        if reasons:
+            raise UndecidedError("; ".join(reasons))
+
+
+def _is_growing(state: State, before: Snapshot) -> bool:
+    """Return whether the last call still made something that was not there before."""
+    return any(change.kind == "created" for change in state.changes(before, state.save()))

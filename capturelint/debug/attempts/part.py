@@ -1,0 +1,120 @@
+"""One module or function under test: the calls it receives in each step, and what they returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Any
+
+from capturelint.debug.attempts.modes import Modes
+from capturelint.debug.cases.signature import parameters
+from capturelint.debug.trees.static_inputs import ArgumentVariesError, check_alike
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call receives. `modes`: None for those that are set when it is made."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    modes: Modes | None = None
+
+    def of(self, run: Callable[..., object]) -> object:
+        """Return what `run` returns to this call."""
+        with nullcontext() if self.modes is None else self.modes.set():
+            return run(*self.args, **self.kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A module or function that is judged alone.
+
+    `run`: the module itself, or the function. `steps`: for each step its calls in order; a module
+    called several times is judged by all of them in one capture. `results`: what those returned.
+    `aliases`: other names of the same module. `varies`: how the calls of different steps differ, so
+    that no graph serves them. `numbers`: of the parent's steps that `steps` are, empty for all;
+    `results` are of all.
+    """
+
+    path: str
+    cls: str
+    run: Callable[..., object]
+    steps: tuple[tuple[Call, ...], ...]
+    results: tuple[tuple[object, ...], ...] = ()
+    aliases: tuple[str, ...] = ()
+    varies: str = ""
+    numbers: tuple[int, ...] = ()
+
+    def number(self, step: int) -> int:
+        """Return which of the parent's steps `step` is."""
+        return self.numbers[step] if self.numbers else step
+
+
+def alike_steps(
+    steps: Sequence[Sequence[Call]], run: Callable[..., object]
+) -> tuple[tuple[int, ...], str]:
+    """Return the largest set of steps that one graph could serve, and how another one differs.
+
+    Steps without a call, as of a layer that is dropped at random, are in no set.
+    """
+    groups: list[list[int]] = []
+    for number, calls in enumerate(steps):
+        fitting = (group for group in groups if not variation((steps[group[0]], calls), run))
+        group = next(fitting, None) if calls else []
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    most = max(groups, key=len, default=[])
+    return tuple(most), variation(steps, run)
+
+
+def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> str:
+    """Return how a step differs from the first in more than the contents of tensors, or ""."""
+    for number, calls in enumerate(steps[1:], start=2):
+        if len(calls) != len(steps[0]):
+            was, is_ = _times(len(steps[0])), _times(len(calls))
+            return f"it is called {was} in step 1 and {is_} in step {number}"
+        for first, call in zip(steps[0], calls, strict=True):
+            found = _difference(named(run, first), named(run, call))
+            if found:
+                return f"its arguments vary between calls: {found} in step {number}"
+    return ""
+
+
+def named(run: Callable[..., object], call: Call) -> dict[str, object]:
+    """Return the arguments of a call by name; `args[0]` is one that has none."""
+    # A module takes what its forward takes.
+    taken = parameters(getattr(run, "forward", run)).values()
+    names = [one.name for one in taken if one.kind in _BY_POSITION]
+    names += [f"args[{index}]" for index in range(len(names), len(call.args))]
+    return {**dict(zip(names, call.args, strict=False)), **call.kwargs}
+
+
+_BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def dotted(name: str, path: str) -> str:
+    """Return the path of what is found at `path` in the argument or result `name`."""
+    return f"{name}{'' if path[:1] in ('', '[') else '.'}{path}"
+
+
+def _difference(first: Mapping[str, object], other: Mapping[str, object]) -> str:
+    for name in first:
+        if name not in other:
+            return f"`{name}` is not given"
+    for name in other:
+        if name not in first:
+            return f"`{name}` is given"
+    for name, value in first.items():
+        try:
+            check_alike(value, other[name])
+        except ArgumentVariesError as error:
+            return f"`{dotted(name, error.path)}` was {error.was} and is {error.is_}"
+    return ""
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

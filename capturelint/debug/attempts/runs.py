@@ -1,0 +1,221 @@
+"""Run the steps of one part: eagerly on fresh inputs, captured on static ones, replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypeVar, cast
+
+from torch import Tensor
+
+from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference, floor
+from capturelint.debug.attempts.observed import Observed
+from capturelint.debug.attempts.part import Call, Part, dotted, named
+from capturelint.debug.attempts.replaced import StandIns
+from capturelint.debug.backend import Backend, Captured
+from capturelint.debug.trees.aliasing import aliases
+from capturelint.debug.trees.static_inputs import copy_into
+from capturelint.debug.trees.trees import copied, with_same_tensors
+
+_Context = TypeVar("_Context")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what a run costs. `forwards`: calls of parts and replays of their graphs."""
+
+    forwards: int = 0
+
+
+class Inputs:
+    """What a part receives: the same tensors in each run, in structures made anew."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._trees = copied(_trees(calls))
+
+    def fill(self, calls: Sequence[Call]) -> None:
+        """Copy the contents of `calls` into the tensors."""
+        copy_into(self._trees, _trees(calls))
+
+    @property
+    def named(self) -> dict[str, object]:
+        """Return all that the tensors are part of, for comparing memory."""
+        return {"inputs": self._trees}
+
+    def filled(self, calls: Sequence[Call]) -> list[Call]:
+        """Return calls like these on these tensors. Their structures may be changed freely."""
+        self.fill(calls)
+        return [
+            replace(call, args=args, kwargs=kwargs)
+            for call, (args, kwargs) in zip(calls, with_same_tensors(self._trees), strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a call leaves behind. `arguments`, `state`: by name, only what it changed or all.
+
+    `aliases`: which results lie in the memory of inputs or buffers, in words.
+    """
+
+    result: object
+    arguments: Mapping[str, object]
+    state: Mapping[str, Tensor]
+    aliases: tuple[str, ...] = ()
+
+    def difference(self, other: Seen, tolerance: Tolerance, noise: Noise) -> Difference | None:
+        """Return where `other` differs from this, in what both have. `noise`: is added."""
+        for place, mine, theirs in self._pairs(other):
+            bound = replace(tolerance, floor=noise.get(place))
+            found = difference(mine, theirs, bound)
+            if found is not None:
+                return replace(found, path=dotted(place, found.path).lstrip(".") or "result")
+        return None
+
+    def noise(self, again: Seen) -> Noise:
+        """Return what this differs by from a second run of the same."""
+        return {place: floor(mine, theirs) for place, mine, theirs in self._pairs(again)}
+
+    def _pairs(self, other: Seen) -> Iterator[tuple[str, object, object]]:
+        yield "", self.result, other.result
+        for name in sorted(self.arguments.keys() & other.arguments.keys()):
+            yield f"argument {name}", self.arguments[name], other.arguments[name]
+        for name in sorted(self.state.keys() & other.state.keys()):
+            yield f"state {name}", self.state[name], other.state[name]
+
+
+# What two runs of the same differ by: by place, then by path.
+Noise: TypeAlias = dict[str, dict[str, float]]
+
+
+def most(noises: Iterable[Noise]) -> Noise:
+    """Return the largest of what several pairs of runs differ by."""
+    found: Noise = {}
+    for noise in noises:
+        for place, by_path in noise.items():
+            known = found.setdefault(place, {})
+            for path, largest in by_path.items():
+                known[path] = max(largest, known.get(path, 0.0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A captured step. `calls`: as it left them. `state`: the tensors it left registered."""
+
+    captured: Captured
+    inputs: Inputs
+    calls: list[Call]
+    state: dict[str, Tensor]
+
+
+@dataclass(slots=True)
+class Runs:
+    """Runs a part. Each step is prepared and seeded alike, however it is run.
+
+    `before`: is called with the step before each, outside of what is captured.
+    """
+
+    part: Part
+    backend: Backend
+    seed: int
+    before: Callable[[int], object] | None
+    stand_ins: StandIns
+    tally: Tally
+    _fresh: dict[int, Inputs] = field(default_factory=dict)
+
+    @property
+    def observed(self) -> Observed:
+        """Return the registered tensors of what runs."""
+        return Observed(self.part.run)
+
+    def call(self, calls: Iterable[Call]) -> list[object]:
+        """Run the calls of one step."""
+        self.tally.forwards += 1
+        return [call.of(self.part.run) for call in calls]
+
+    def begin(self, step: int, *, static: bool) -> None:
+        """Do what comes before a step. `static`: stand-ins answer in tensors that stay the same."""
+        number = self.part.number(step)
+        if self.before is not None:
+            self.before(number)
+        self.stand_ins.begin(step, static=static)
+        self.backend.seed(self.seed + number)
+
+    def alone(
+        self, step: int, inputs: Inputs, *, during: AbstractContextManager[_Context] | None = None
+    ) -> _Context | None:
+        """Run a step eagerly on `inputs`, for what it does to the state.
+
+        `during`: a context for the calls alone, whose value is returned.
+        """
+        calls = inputs.filled(self.part.steps[step])
+        # The same tensors as in other steps, so that only what the part does can tell them apart.
+        self.begin(step, static=True)
+        with nullcontext() if during is None else during as value:
+            self.call(calls)
+        return value
+
+    def seen(self, count: int) -> Iterator[Seen]:
+        """Run the first `count` steps eagerly, each on tensors of its own.
+
+        A step has the same tensors each time, and other ones than every other step.
+        """
+        seals = self.observed.seals()
+        for step in range(count):
+            inputs = self._fresh.setdefault(step, Inputs(self.part.steps[step]))
+            calls = inputs.filled(self.part.steps[step])
+            self.begin(step, static=False)
+            results = self.call(calls)
+            shared = aliases(self.arguments(calls), _one_or_all(results), self.observed.buffers())
+            yield Seen(
+                copied(_one_or_all(results)),
+                self._left_in(step, calls),
+                self.observed.written(seals),
+                shared,
+            )
+
+    def captured(self, inputs: Inputs) -> Graph:
+        """Capture the first step on `inputs`. Raises what the capture raises."""
+        calls = inputs.filled(self.part.steps[0])
+        self.begin(0, static=True)
+        graph = self.backend.capture(lambda: self.call(calls))
+        return Graph(graph, inputs, calls, self.observed.tensors())
+
+    def replayed(self, graph: Graph, step: int) -> Seen:
+        """Replay a graph on the inputs of `step`. What it left is its memory, not copies."""
+        graph.inputs.fill(self.part.steps[step])
+        self.begin(step, static=True)
+        self.tally.forwards += 1
+        graph.captured.replay()
+        results = cast("list[object]", graph.captured.output)
+        return Seen(_one_or_all(results), self.arguments(graph.calls), graph.state)
+
+    def arguments(self, calls: Sequence[Call]) -> dict[str, object]:
+        """Return the arguments of the calls of one step by name."""
+        if len(calls) == 1:
+            return named(self.part.run, calls[0])
+        return {
+            f"{name} of call {number}": value
+            for number, call in enumerate(calls, start=1)
+            for name, value in named(self.part.run, call).items()
+        }
+
+    def _left_in(self, step: int, calls: Sequence[Call]) -> dict[str, object]:
+        """Return copies of the arguments that a run of `step` changed."""
+        before = self.arguments(self.part.steps[step])
+        return {
+            name: copied(value)
+            for name, value in self.arguments(calls).items()
+            if difference(before[name], value, EXACT) is not None
+        }
+
+
+def _trees(calls: Sequence[Call]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    return [(call.args, dict(call.kwargs)) for call in calls]
+
+
+def _one_or_all(results: list[object]) -> object:
+    """Return the result of the only call, or a list of all of them."""
+    return results[0] if len(results) == 1 else results

@@ -1,0 +1,1 @@
+"""Trees of values: their leaves, their copies, and the memory under them."""
