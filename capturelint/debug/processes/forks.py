@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-_OURS = f"{Path(__file__).parent}{os.sep}"
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 # Tensors are the simulator's in a copy too.
 _EVERYBODYS = f"{_OURS}simulated{os.sep}"
 
