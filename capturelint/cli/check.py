@@ -14,8 +14,8 @@ from capturelint.errors import CapturelintError
 
 if TYPE_CHECKING:
     from capturelint.config import Config
-    from capturelint.lint.engine import CheckResult
     from capturelint.lint.registry import RuleEntry
+    from capturelint.lint.result import CheckResult
 
 _STDIN = "-"
 _SCOPES = ("captured", "step", "all")
@@ -149,13 +149,14 @@ def _check_stdin(
     progress: Callable[[str], None] | None,
 ) -> CheckResult:
     from capturelint.lint import engine, files
+    from capturelint.lint.result import CheckResult
 
     try:
         data = b"" if sys.stdin is None else sys.stdin.buffer.read()
         text = files.decode(data, name)
     except files.UnreadableFileError as error:
         finding = files.as_finding(error.problem, name.as_posix())
-        return engine.CheckResult(
+        return CheckResult(
             findings=(finding,), roots=0, captured_functions=0, files=1, presets=(), errors=()
         )
     return engine.check([], config, rules, stdin=(name, text), progress=progress)

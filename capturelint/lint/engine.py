@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from capturelint.config import Config
@@ -15,48 +14,13 @@ from capturelint.lint.interpreter import deep_recursion, without_collection
 from capturelint.lint.linked import Linked, link
 from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
+from capturelint.lint.result import CheckResult, Reached, RootReport
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.state import FunctionState
 from capturelint.rule import Report, Rule, Trait
 from capturelint.source import line_shift
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What a run found. `findings` are filtered and in order, unreadable files among them.
-
-    `errors` are functions that could not be analysed, a line each.
-    """
-
-    findings: tuple[Finding, ...]
-    roots: int
-    captured_functions: int
-    files: int
-    presets: tuple[str, ...]
-    errors: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """A captured function and the way to it from a root."""
-
-    function: str
-    path: str
-    line: int
-    chain: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RootReport:
-    """A root, why it is one, and the functions first reached from it."""
-
-    function: str
-    path: str
-    line: int
-    why: str
-    reached: tuple[Reached, ...]
 
 
 def check(

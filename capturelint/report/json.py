@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from capturelint.finding import Finding, Fix, Span, Step
 
 if TYPE_CHECKING:
-    from capturelint.lint.engine import CheckResult
+    from capturelint.lint.result import CheckResult
 
 _VERSION = 1
 

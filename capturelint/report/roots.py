@@ -11,7 +11,7 @@ from capturelint.report.style import Style
 from capturelint.report.text import NO_ROOTS, counted
 
 if TYPE_CHECKING:
-    from capturelint.lint.engine import Reached, RootReport
+    from capturelint.lint.result import Reached, RootReport
 
 
 def render_text(roots: Sequence[RootReport], *, color: bool, reached: bool) -> str:

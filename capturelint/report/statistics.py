@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from capturelint.lint.engine import CheckResult
+    from capturelint.lint.result import CheckResult
 
 
 def render(result: CheckResult) -> str:

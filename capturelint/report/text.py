@@ -10,7 +10,7 @@ from capturelint.report.excerpt import excerpt
 from capturelint.report.style import Style
 
 if TYPE_CHECKING:
-    from capturelint.lint.engine import CheckResult
+    from capturelint.lint.result import CheckResult
 
 NO_ROOTS = (
     "NO ROOTS: nothing here is known to run inside a CUDA graph, so next to nothing was checked.\n"

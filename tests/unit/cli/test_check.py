@@ -16,8 +16,8 @@ from capturelint.cli.main import main
 from capturelint.config import Config, Scope
 from capturelint.finding import Effect, Finding, Span
 from capturelint.lint import engine
-from capturelint.lint.engine import CheckResult
 from capturelint.lint.registry import RuleEntry
+from capturelint.lint.result import CheckResult
 from capturelint.report.text import NO_ROOTS
 
 _READ = Finding(

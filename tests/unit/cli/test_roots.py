@@ -11,7 +11,7 @@ import pytest
 from capturelint.cli.main import main
 from capturelint.config import Config
 from capturelint.lint import engine
-from capturelint.lint.engine import Reached, RootReport
+from capturelint.lint.result import Reached, RootReport
 from capturelint.report.text import NO_ROOTS
 
 _ROOT = RootReport("B.forward", "b.py", 7, "a marker", (Reached("helper", "b.py", 40, ()),))

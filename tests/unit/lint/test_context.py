@@ -8,8 +8,9 @@ import pytest
 
 from capturelint.config import Config
 from capturelint.lint.context import importers
-from capturelint.lint.engine import CheckResult, check
+from capturelint.lint.engine import check
 from capturelint.lint.registry import builtin_rules
+from capturelint.lint.result import CheckResult
 
 _FILES = {
     "llm/__init__.py": "from .model import Model\n",

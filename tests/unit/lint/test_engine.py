@@ -9,8 +9,9 @@ import pytest
 
 from capturelint.config import Scope
 from capturelint.finding import Effect, Span, Step
-from capturelint.lint.engine import CheckResult, check, list_roots
+from capturelint.lint.engine import check, list_roots
 from capturelint.lint.registry import builtin_rules
+from capturelint.lint.result import CheckResult
 from tests.unit.lint.probe import config_for, found, written
 
 _MODEL = """\

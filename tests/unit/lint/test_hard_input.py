@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.lint.engine import CheckResult, check
+from capturelint.lint.engine import check
 from capturelint.lint.registry import builtin_rules
+from capturelint.lint.result import CheckResult
 from tests.unit.lint.probe import config_for
 
 _HEAD = "import torch\nfrom torch import Tensor, nn\n\n\nclass Model(nn.Module):\n"

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capturelint.config import Scope
-from capturelint.lint.engine import CheckResult, check
+from capturelint.lint.engine import check
 from capturelint.lint.registry import builtin_rules
+from capturelint.lint.result import CheckResult
 from tests.unit.lint.probe import IMPORTS, config_for, written
 
 _RULES = builtin_rules()

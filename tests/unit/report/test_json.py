@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as stdlib_json
 
 from capturelint.finding import Edit, Effect, Finding, Fix, Span, Step
-from capturelint.lint.engine import CheckResult
+from capturelint.lint.result import CheckResult
 from capturelint.report import json
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capturelint.finding import Step
-from capturelint.lint.engine import Reached, RootReport
+from capturelint.lint.result import Reached, RootReport
 from capturelint.report import roots
 from capturelint.report.text import NO_ROOTS
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from capturelint.finding import Effect, Finding, Span, Step
-from capturelint.lint.engine import CheckResult
+from capturelint.lint.result import CheckResult
 from capturelint.report import statistics, text
 
 _READ = Finding(

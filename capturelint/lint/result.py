@@ -1,0 +1,43 @@
+"""What a run found, apart from the engine so that it can be told without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capturelint.finding import Finding, Step
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a run found. `findings` are filtered and in order, unreadable files among them.
+
+    `errors` are functions that could not be analysed, a line each.
+    """
+
+    findings: tuple[Finding, ...]
+    roots: int
+    captured_functions: int
+    files: int
+    presets: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A captured function and the way to it from a root."""
+
+    function: str
+    path: str
+    line: int
+    chain: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RootReport:
+    """A root, why it is one, and the functions first reached from it."""
+
+    function: str
+    path: str
+    line: int
+    why: str
+    reached: tuple[Reached, ...]
