@@ -29,11 +29,13 @@ class Step:
     """One function on the way from a root to a finding, and the line in it that leads on.
 
     The last step of a chain is the function that holds the finding, at the finding's own line.
+    In a notebook the line counts inside the cell.
     """
 
     path: str
     line: int
     function: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Finding:
     """One hazard. `path` is as printed: relative to the working directory, forward slashes.
 
     `chain` leads from a root to the function that holds it, and is empty where no root does.
-    `source` is the text of the finding's first line. `cell` is the notebook cell, if any.
+    `source` is the text of the finding's first line. `cell` is the cell of a notebook, all its cells
+    counted from 1, and lines then count inside it; None elsewhere.
     """
 
     code: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from capturelint.cli import output
 from capturelint.cli.progress import progress_line
+from capturelint.cli.reporting import FORMATS, can_count, report
 from capturelint.errors import CapturelintError
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ class StdinMixedError(CapturelintError):
 class StatisticsFormatError(CapturelintError):
     """Statistics were asked for in a format that has none."""
 
-    def __init__(self) -> None:
-        super().__init__("`--statistics` is text; leave out `--format json` or count its findings")
+    def __init__(self, name: str) -> None:
+        super().__init__(f"`--statistics` has no place in {name}; use `--format text` or `json`")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `check`."""
-    add_common_arguments(parser)
+    add_common_arguments(parser, FORMATS)
     parser.add_argument(
         "--stdin-filename", metavar="NAME", help="what to call `-` (default: stdin.py)"
     )
@@ -60,16 +61,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "never runs under capture; step: for now the same as captured",
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
-    parser.add_argument("--statistics", action="store_true", help="show counts, not findings")
+    parser.add_argument(
+        "--statistics",
+        action="store_true",
+        help="show counts by code, effect and file; instead of the findings, in JSON beside them",
+    )
     parser.add_argument("--show-chain", action="store_true", help="show the way from the root")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
     parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes; 0: one per processor")
 
 
-def add_common_arguments(parser: argparse.ArgumentParser) -> None:
+def add_common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     """Declare the options of every command that reads source files."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--format", choices=formats, default="text", help="default: text")
     parser.add_argument(
         "--exclude",
         action="append",
@@ -94,8 +99,11 @@ def run(options: argparse.Namespace) -> int:
 def complain_of_missing(paths: Sequence[Path]) -> list[Path]:
     """Return the paths that are not there, after one line about each of them."""
     missing = [path for path in paths if not path.exists() and not path.is_symlink()]
-    for path in missing:
-        output.complain(f"no such file or folder: {path}")
+    if missing:
+        from capturelint.report.place import one_line
+
+        for path in missing:
+            output.complain(f"no such file or folder: {one_line(str(path))}")
     return missing
 
 
@@ -104,8 +112,8 @@ def _run(options: argparse.Namespace) -> int:
     is_stdin = _STDIN in paths
     if is_stdin and len(paths) > 1:
         raise StdinMixedError
-    if options.statistics and options.format == "json":
-        raise StatisticsFormatError
+    if options.statistics and not can_count(options.format):
+        raise StatisticsFormatError(options.format)
     output.check_writable(options.output)
     files = [] if is_stdin else [Path(path) for path in paths]
     missing = complain_of_missing(files)
@@ -127,7 +135,7 @@ def _run(options: argparse.Namespace) -> int:
             result = _check(files, config, rules, progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
-    _report(result, options, config)
+    report(result, options, rules, needs_roots=config.scope.value != "all")
     return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
 
 
@@ -160,27 +168,6 @@ def _check_stdin(
             findings=(finding,), roots=0, captured_functions=0, files=1, presets=(), errors=()
         )
     return engine.check([], config, rules, stdin=(name, text), progress=progress)
-
-
-def _report(result: CheckResult, options: argparse.Namespace, config: Config) -> None:
-    """Write the report, and repeat on stderr what must not go unseen in a file or a program."""
-    from capturelint.report import json, statistics, text
-
-    target: Path | None = options.output
-    needs_roots = config.scope.value != "all"
-    if needs_roots and text.is_rootless(result) and (target or options.format == "json"):
-        output.complain(text.NO_ROOTS)
-    color = target is None and output.use_color(sys.stdout, no_color=options.no_color)
-    if options.format == "json":
-        report = json.render(result)
-    elif options.statistics:
-        end = text.conclusion(result, color=color, needs_roots=needs_roots)
-        report = "\n".join(part for part in (statistics.render(result), end) if part)
-    else:
-        report = text.render(
-            result, color=color, show_chain=options.show_chain, needs_roots=needs_roots
-        )
-    output.write(report, target)
 
 
 def _exit_code(result: CheckResult, *, is_path_missing: bool, exit_zero: bool) -> int:

@@ -13,7 +13,7 @@ from capturelint.cli.progress import progress_line
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `roots`."""
-    add_common_arguments(parser)
+    add_common_arguments(parser, ("text", "json"))
     parser.add_argument(
         "--reached",
         action="store_true",

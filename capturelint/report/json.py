@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding, Fix, Span, Step
+from capturelint.report import statistics
 
 if TYPE_CHECKING:
     from capturelint.lint.result import CheckResult
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 _VERSION = 1
 
 
-def render(result: CheckResult) -> str:
-    """Return the result as one line of ASCII, keys in a fixed order."""
+def render(result: CheckResult, *, counts: bool = False) -> str:
+    """Return the result as one line of ASCII, keys in a fixed order. `counts`: statistics too."""
     return dumped(
         {
             "version": _VERSION,
@@ -24,6 +25,7 @@ def render(result: CheckResult) -> str:
             "captured_functions": result.captured_functions,
             "files": result.files,
             "errors": list(result.errors),
+            **({"statistics": statistics.document(result)} if counts else {}),
         }
     )
 
@@ -35,7 +37,10 @@ def dumped(document: dict[str, object]) -> str:
 
 def steps(chain: Iterable[Step]) -> list[dict[str, object]]:
     """Return a chain from a root as a list of objects."""
-    return [{"path": s.path, "line": s.line, "function": s.function} for s in chain]
+    return [
+        {"path": step.path, "line": step.line, "function": step.function, **_cell(step.cell)}
+        for step in chain
+    ]
 
 
 def _finding(finding: Finding) -> dict[str, object]:
@@ -55,6 +60,10 @@ def _finding(finding: Finding) -> dict[str, object]:
 def _fix(fix: Fix) -> dict[str, object]:
     edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
     return {"grade": fix.grade, "edits": edits}
+
+
+def _cell(cell: int | None) -> dict[str, object]:
+    return {} if cell is None else {"cell": cell}
 
 
 def _place(span: Span) -> dict[str, object]:

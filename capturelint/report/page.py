@@ -22,7 +22,7 @@ _SINCE_FIRST = "0.1"
 
 def render(topic: Topic) -> str:
     """Return the page that `capturelint rule` prints. A rule without a fixture has no examples."""
-    title = f"# {topic.code} {_name(topic)}"
+    title = f"# {topic.code} {name(topic)}"
     facts = " | ".join(_facts(topic))
     parts = [title, facts, topic.page]
     if isinstance(topic, RuleEntry):
@@ -32,7 +32,7 @@ def render(topic: Topic) -> str:
 
 def render_list(topics: Sequence[Topic]) -> str:
     """Return two lines per code: code, name, effects; then the first sentence of the page."""
-    names = max((len(_name(topic)) for topic in topics), default=0)
+    names = max((len(name(topic)) for topic in topics), default=0)
     return "\n".join(line for topic in topics for line in _listed(topic, names))
 
 
@@ -41,42 +41,44 @@ def render_json(topics: Sequence[Topic]) -> str:
     return json.dumps({"version": 1, "rules": [_as_json(topic) for topic in topics]}, indent=2)
 
 
+def summary(topic: Topic) -> str:
+    """Return the first sentence of the page, on one line."""
+    paragraph = " ".join(topic.page.partition("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z`])", paragraph, maxsplit=1)[0]
+
+
+def name(topic: Topic) -> str:
+    """Return the name of a rule, such as `host-read`."""
+    return topic.rule.about.name if isinstance(topic, RuleEntry) else topic.name
+
+
+def since(topic: Topic) -> str:
+    """Return the first release that has a rule."""
+    return topic.rule.about.since if isinstance(topic, RuleEntry) else _SINCE_FIRST
+
+
 def _as_json(topic: Topic) -> dict[str, object]:
     return {
         "code": topic.code,
-        "name": _name(topic),
+        "name": name(topic),
         "effect": _effects(topic),
-        "since": _since(topic),
+        "since": since(topic),
         "fixable": _is_fixable(topic),
-        "summary": _summary(topic),
+        "summary": summary(topic),
         "page": render(topic),
     }
 
 
 def _listed(topic: Topic, width: int) -> Iterator[str]:
-    yield f"{topic.code}  {_name(topic):<{width}}  {', '.join(_effects(topic))}".rstrip()
-    yield f"       {_summary(topic)}"
+    yield f"{topic.code}  {name(topic):<{width}}  {', '.join(_effects(topic))}".rstrip()
+    yield f"       {summary(topic)}"
 
 
 def _facts(topic: Topic) -> Iterator[str]:
     yield ", ".join(_effects(topic)) or "about the check itself"
     if isinstance(topic, RuleEntry):
         yield "fixable" if _is_fixable(topic) else "no automatic fix"
-    yield f"since {_since(topic)}"
-
-
-def _summary(topic: Topic) -> str:
-    """Return the first sentence of the page, on one line."""
-    paragraph = " ".join(topic.page.partition("\n\n")[0].split())
-    return re.split(r"(?<=\.) (?=[A-Z`])", paragraph, maxsplit=1)[0]
-
-
-def _name(topic: Topic) -> str:
-    return topic.rule.about.name if isinstance(topic, RuleEntry) else topic.name
-
-
-def _since(topic: Topic) -> str:
-    return topic.rule.about.since if isinstance(topic, RuleEntry) else _SINCE_FIRST
+    yield f"since {since(topic)}"
 
 
 def _is_fixable(topic: Topic) -> bool:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from capturelint.report.json import dumped, steps
+from capturelint.report.place import one_line
 from capturelint.report.style import Style
 from capturelint.report.text import NO_ROOTS, counted
 
@@ -20,7 +21,7 @@ def render_text(roots: Sequence[RootReport], *, color: bool, reached: bool) -> s
     ordered = sorted(roots, key=lambda root: (root.path, root.line, root.function))
     lines: list[str] = []
     for path, group in groupby(ordered, key=lambda root: root.path):
-        lines.append(style.strong(path))
+        lines.append(style.strong(one_line(path)))
         for root in group:
             lines += _root(root, reached=reached)
     if not roots:
@@ -70,7 +71,7 @@ def _root(root: RootReport, *, reached: bool) -> Iterator[str]:
     yield f"  {root.line}: {root.function}: {root.why}{reach}"
     if reached:
         for one in root.reached:
-            yield f"      {one.function} ({one.path}:{one.line})"
+            yield f"      {one.function} ({one_line(one.path)}:{one.line})"
             if one.chain:
                 way = " -> ".join(f"{step.function}:{step.line}" for step in one.chain)
                 yield f"        by {way}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding
-from capturelint.report.excerpt import excerpt
+from capturelint.report.excerpt import excerpt, printable
+from capturelint.report.place import place, step_place
 from capturelint.report.style import Style
 
 if TYPE_CHECKING:
@@ -28,13 +29,15 @@ def render(result: CheckResult, *, color: bool, show_chain: bool, needs_roots: b
     return "\n".join([*parts, conclusion(result, color=color, needs_roots=needs_roots)])
 
 
-def conclusion(result: CheckResult, *, color: bool, needs_roots: bool = True) -> str:
+def conclusion(
+    result: CheckResult, *, color: bool, needs_roots: bool = True, hints: bool = True
+) -> str:
     """Return what follows the findings; the summary is its last line."""
     style = Style(color)
     lines = [style.bad(f"error: {error}") for error in result.errors]
     if needs_roots and is_rootless(result):
         lines.append(style.loud(NO_ROOTS))
-    if result.findings:
+    if hints and result.findings:
         lines.append(style.dim(_HINT))
     lines.append(style.strong(summary(result)))
     return "\n".join(lines)
@@ -68,10 +71,9 @@ def counted(number: int, noun: str) -> str:
 
 def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
     span = finding.span
-    place = f"{finding.path}:{span.line}:{span.column + 1}:"
     effects = ", ".join(effect.value for effect in finding.effects)
-    head = [style.strong(place), style.bad(finding.code), finding.name]
-    lines = [" ".join([*head, *([f"[{effects}]"] if effects else []), finding.message])]
+    head = [style.strong(f"{place(finding)}:"), style.bad(finding.code), finding.name]
+    lines = [" ".join([*head, *([f"[{effects}]"] if effects else []), printable(finding.message)])]
     if finding.source.strip():
         end = span.end_column if span.end_line == span.line else None
         text, carets = excerpt(finding.source, span.column, end)
@@ -84,4 +86,4 @@ def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
 def _chain(finding: Finding) -> Iterator[str]:
     for depth, step in enumerate(finding.chain):
         lead = "captured from" if depth == 0 else "calls"
-        yield f"    {lead:>13} {step.function} ({step.path}:{step.line})"
+        yield f"    {lead:>13} {step.function} ({step_place(step)})"

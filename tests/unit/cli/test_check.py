@@ -180,7 +180,50 @@ def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None
     assert err == ""
 
 
-@pytest.mark.parametrize("arguments", [["--format", "json"], ["--output", "report.txt"]])
+@pytest.mark.usefixtures("asked")
+def test_concise_is_a_line_for_each_finding_and_the_summary(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["check", "m.py", "--format", "concise"]) == 1
+    assert capsys.readouterr().out == (
+        "m.py:1:5: CL101 host-read [refuses-capture] reads\n"
+        "1 finding, 1 file checked, 1 root, 2 captured functions, no preset\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("workspace", "file"),
+    [("..", "{here}/m.py"), (".", "m.py"), ("../other", "m.py"), ("", "m.py")],
+)
+@pytest.mark.usefixtures("asked")
+def test_github_sees_paths_from_the_top_of_its_checkout(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    workspace: str,
+    file: str,
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", workspace)
+
+    assert main(["check", "m.py", "--format", "github"]) == 1
+    assert capsys.readouterr().out == (
+        f"::error file={file.format(here=Path.cwd().name)},line=1,endLine=1,col=5,endColumn=13,"
+        "title=CL101 host-read::reads [refuses-capture]\n"
+        "1 finding, 1 file checked, 1 root, 2 captured functions, no preset\n"
+    )
+
+
+@pytest.mark.usefixtures("asked")
+def test_sarif_tells_of_this_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "m.py", "--format", "sarif"]) == 1
+
+    [run] = json.loads(capsys.readouterr().out)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["CL101"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--format", "json"], ["--format", "sarif"], ["--format", "github"], ["--output", "r.txt"]],
+)
 def test_no_root_is_said_on_stderr_when_nobody_reads_the_report(
     asked: _Engine, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
@@ -209,15 +252,31 @@ def test_statistics_stand_in_for_findings(
     assert main(["check", "m.py", "--statistics"]) == 1
     assert capsys.readouterr().out == (
         "2  CL101  host-read\n"
+        "2  refuses-capture\n"
+        "2  m.py\n"
         "`capturelint rule CODE` says why and what to write instead\n"
         "2 findings, 1 file checked, 1 root, 2 captured functions, no preset\n"
     )
 
 
 @pytest.mark.usefixtures("asked")
-def test_statistics_as_json_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "m.py", "--statistics", "--format", "json"]) == 2
-    assert capsys.readouterr().err.startswith("capturelint: `--statistics` is text;")
+def test_statistics_stand_beside_findings_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "m.py", "--statistics", "--format", "json"]) == 1
+
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["findings"]) == 1
+    assert document["statistics"]["codes"] == [{"code": "CL101", "name": "host-read", "count": 1}]
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("name", ["concise", "github", "sarif"])
+def test_statistics_have_no_place_in_other_formats(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["check", "m.py", "--statistics", "--format", name]) == 2
+    assert capsys.readouterr().err == (
+        f"capturelint: `--statistics` has no place in {name}; use `--format text` or `json`\n"
+    )
 
 
 @pytest.mark.usefixtures("asked")

@@ -9,7 +9,7 @@ import pytest
 
 from capturelint.finding import Effect, Finding, Span, Step
 from capturelint.lint.result import CheckResult
-from capturelint.report import statistics, text
+from capturelint.report import text
 
 _READ = Finding(
     "CL101",
@@ -119,14 +119,10 @@ def test_colours_change_nothing_but_colours() -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
 
 
-def test_statistics_count_by_code_the_most_frequent_first() -> None:
-    sync = replace(_READ, code="CL701", name="sync-call")
-    result = replace(_RESULT, findings=(_UNREAD, *[_READ] * 10, sync))
+def test_a_path_or_message_with_line_ends_breaks_no_line() -> None:
+    finding = replace(_UNREAD, path="a\nb.py", message="is\n\x1b[2Jbinary")
+    result = replace(_RESULT, findings=(finding,))
 
-    assert statistics.render(result) == (
-        "10  CL101  host-read\n 1  CL000  unreadable-file\n 1  CL701  sync-call"
+    assert text.render(result, color=False, show_chain=False).splitlines()[0] == (
+        "a\\nb.py:1:1: CL000 unreadable-file is \N{REPLACEMENT CHARACTER}[2Jbinary"
     )
-
-
-def test_statistics_of_nothing_are_empty() -> None:
-    assert statistics.render(replace(_RESULT, findings=())) == ""

@@ -1,0 +1,82 @@
+"""The report of a check in the format asked for, and where it goes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capturelint.cli import output
+
+if TYPE_CHECKING:
+    from capturelint.lint.registry import RuleEntry
+    from capturelint.lint.result import CheckResult
+
+FORMATS = ("text", "concise", "json", "sarif", "github")
+_COUNTED = ("text", "json")
+
+
+def report(
+    result: CheckResult,
+    options: argparse.Namespace,
+    rules: Sequence[RuleEntry],
+    *,
+    needs_roots: bool,
+) -> None:
+    """Write the report, and repeat on stderr what must not go unseen in a file or a program."""
+    from capturelint.report import text
+
+    target: Path | None = options.output
+    is_for_people = options.format in ("text", "concise")
+    if needs_roots and text.is_rootless(result) and (target or not is_for_people):
+        output.complain(text.NO_ROOTS)
+    color = target is None and output.use_color(sys.stdout, no_color=options.no_color)
+    if is_for_people:
+        output.write(_for_people(result, options, color=color, needs_roots=needs_roots), target)
+    else:
+        output.write(_for_programs(result, options, rules), target)
+
+
+def can_count(format: str) -> bool:  # noqa: A002 - the name of the option
+    """Return whether a format has a place for the counts of `--statistics`."""
+    return format in _COUNTED
+
+
+def _for_people(
+    result: CheckResult, options: argparse.Namespace, *, color: bool, needs_roots: bool
+) -> str:
+    from capturelint.report import concise, statistics, text
+
+    if options.format == "text" and not options.statistics:
+        return text.render(
+            result, color=color, show_chain=options.show_chain, needs_roots=needs_roots
+        )
+    shown = statistics.render(result) if options.statistics else concise.render(result)
+    end = text.conclusion(result, color=color, needs_roots=needs_roots, hints=options.statistics)
+    return "\n".join(part for part in (shown, end) if part)
+
+
+def _for_programs(
+    result: CheckResult, options: argparse.Namespace, rules: Sequence[RuleEntry]
+) -> str:
+    from capturelint.report import github, json, sarif
+
+    if options.format == "json":
+        return json.render(result, counts=options.statistics)
+    if options.format == "sarif":
+        return sarif.render(result, rules)
+    return github.render(result, folder=_folder_in_workspace())
+
+
+def _folder_in_workspace() -> str:
+    """Return the working directory as seen from the checkout of a GitHub workflow, "" for its top."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if not workspace:
+        return ""
+    top, here = Path(workspace).resolve(), Path.cwd()
+    if top == here or not here.is_relative_to(top):
+        return ""
+    return here.relative_to(top).as_posix()

@@ -1,0 +1,60 @@
+"""Findings as workflow commands, which GitHub Actions shows beside the lines of a change."""
+
+# The format: https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+# and what its own toolkit escapes: `packages/core/src/command.ts` in actions/toolkit.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from capturelint.finding import Finding
+from capturelint.report.severity import is_error
+from capturelint.report.text import summary
+
+if TYPE_CHECKING:
+    from capturelint.lint.result import CheckResult
+
+
+def render(result: CheckResult, *, folder: str = "") -> str:
+    """Return a line for each finding and each thing that went wrong, then the summary for the log.
+
+    `folder`: the working directory as seen from the top of the repository, where GitHub's paths
+    start; "" if that is the working directory itself.
+    """
+    lines = [_command(finding, folder) for finding in result.findings]
+    lines += [f"::warning title=capturelint::{_data(error)}" for error in result.errors]
+    return "\n".join([*lines, summary(result)])
+
+
+def _command(finding: Finding, folder: str) -> str:
+    kind = "error" if is_error(finding) else "warning"
+    properties = ",".join(f"{key}={_property(value)}" for key, value in _where(finding, folder))
+    effects = ", ".join(effect.value for effect in finding.effects)
+    text = f"{finding.message} [{effects}]" if effects else finding.message
+    if finding.cell is not None:
+        text = f"cell {finding.cell}, line {finding.span.line}: {text}"
+    return f"::{kind} {properties}::{_data(text)}"
+
+
+def _where(finding: Finding, folder: str) -> Iterator[tuple[str, str]]:
+    is_inside = folder and not finding.path.startswith("/")
+    yield "file", f"{folder}/{finding.path}" if is_inside else finding.path
+    span = finding.span
+    # The lines of a cell are not those of the notebook's file.
+    if finding.cell is None:
+        yield "line", str(span.line)
+        yield "endLine", str(span.end_line)
+        # GitHub takes columns only of a finding on one line.
+        if span.line == span.end_line:
+            yield "col", str(span.column + 1)
+            yield "endColumn", str(span.end_column + 1)
+    yield "title", f"{finding.code} {finding.name}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
