@@ -16,6 +16,7 @@ from capturelint.verdict import Report
 
 if TYPE_CHECKING:
     from capturelint.debug.cases.case import Case, Runnable
+    from capturelint.debug.settings import Settings
 
 
 class CannotResumeError(CapturelintError):
@@ -53,15 +54,20 @@ def bisect(
     chosen = settings_from(settings)
     require_torch()
     if isinstance(case, str) and (inputs is None or isinstance(inputs, str)):
-        return run_by_name(
-            Request(case, chosen, inputs, call),
-            command=worker_command(),
-            resume=resume,
-            progress=progress,
-        )
+        request = Request(case, chosen, inputs, call)
+        return run_by_name(request, command=worker_command(), resume=resume, progress=progress)
     if resume:
         raise CannotResumeError
+    return _judged_live(case, inputs, call, chosen, progress)
 
+
+def _judged_live(
+    case: str | Case | Runnable | tuple[Any, ...],
+    inputs: object,
+    call: str | None,
+    chosen: Settings,
+    progress: Progress | None,
+) -> Report:
     def loader() -> Callable[[], Case]:
         from capturelint.debug.cases.loading import load
 

@@ -17,8 +17,9 @@ from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
 from capturelint.debug.instance import Instance, loaded, with_gradients
 from capturelint.debug.ledger import Ledger
-from capturelint.debug.modules import Modules, check_globs
+from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up

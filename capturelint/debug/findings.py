@@ -11,8 +11,9 @@ from capturelint.debug.attempts.part import Part
 from capturelint.debug.culprits import culprits_of, in_module
 from capturelint.debug.drypass import DryPass
 from capturelint.debug.instance import Instance
-from capturelint.debug.modules import Modules, is_below
+from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
 from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst

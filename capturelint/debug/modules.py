@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from capturelint.debug.attempts.attempt import Tally, attempt
-from capturelint.debug.attempts.part import Part
+from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.recording import Level, record
+from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend
-from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.paths import is_below
 from capturelint.debug.settings import Settings
+from capturelint.debug.states.causes import lines_run
 from capturelint.debug.trees.trees import copied
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Verdict
+from capturelint.verdict import Place, Verdict
 
 _MIB = 1 << 20
 
@@ -75,6 +76,22 @@ class Modules:
             self.apart[path] = outcome
         return outcome.verdict
 
+    def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:
+        """Return whether the line to blame refuses, or runs though all it calls is replaced."""
+        outcome = self.apart.get(path) or self.outcomes[path]
+        if not outcome.places:
+            return False
+        if outcome.verdict is Verdict.REFUSES:
+            return True
+        try:
+            as_if = self._backend.as_if_capturing(lambda: path)
+            with as_if if outcome.verdict is Verdict.DIFFERS else nullcontext():
+                return self._runs_line(path, frozenset(called), outcome.places[0])
+        except CapturelintError:
+            raise
+        except Exception:  # noqa: BLE001 - what cannot be run apart has no lines of its own
+            return False
+
     def called(self, path: str) -> Sequence[str]:
         """Return the modules that it calls itself. Costs a recording of it."""
         if path not in self._called:
@@ -127,6 +144,17 @@ class Modules:
                 return False
             root = way[0]
         return True
+
+    def _runs_line(self, path: str, called: frozenset[str], place: Place) -> bool:
+        """Return whether one step with `called` replaced runs a line. Traces it."""
+        part = self.parts[path]
+        stand_ins = StandIns([self.parts[child] for child in called])
+        with self.from_start(), stand_ins.installed(), lines_run() as lines:
+            self._prepare(part, 0)
+            stand_ins.begin(0, static=False)
+            for call in part.steps[0]:
+                _on_copies(call).of(part.run)
+        return (place.path, place.line) in lines
 
     def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
         self._ledger.say(f"judging {path or 'the root'}, attempt {self._ledger.attempts}")
@@ -186,12 +214,9 @@ class Modules:
         instance = self._instance
 
         def run_step(step: int) -> None:
-            number = part.number(step)
-            if instance.prepare is not None:
-                instance.prepare(number)
-            self._backend.seed(self._settings.seed + number)
+            self._prepare(part, step)
             for call in part.steps[step]:
-                replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs))).of(part.run)
+                _on_copies(call).of(part.run)
 
         with self.from_start():
             level = record(
@@ -206,23 +231,18 @@ class Modules:
         self.notes += level.notes
         return level
 
+    def _prepare(self, part: Part, step: int) -> None:
+        number = part.number(step)
+        if self._instance.prepare is not None:
+            self._instance.prepare(number)
+        self._backend.seed(self._settings.seed + number)
+
+
+def _on_copies(call: Call) -> Call:
+    return replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs)))
+
 
 def described(error: BaseException) -> str:
     """Return an exception in one line: its type and the first line of its text."""
     text = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def check_globs(option: str, globs: Sequence[str], modules: Iterable[str]) -> None:
-    """Raise `CaseError` for the first of `globs` that no path of `modules` matches."""
-    paths = list(modules)
-    for glob in globs:
-        if not any(fnmatchcase(path, glob) for path in paths):
-            near = get_close_matches(glob, paths, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"paths are such as {paths[-1]!r}"
-            raise CaseError(f"{option} {glob}: no module has such a path; {hint}")
-
-
-def is_below(path: str, root: str) -> bool:
-    """Return whether `path` is that of `root` or of a module inside it."""
-    return root in ("", path) or path.startswith(f"{root}.")

@@ -17,7 +17,7 @@ class How(Enum):
     """In what way a module was found to be to blame."""
 
     WHOLE = "whole"  # it calls no module that could be to blame instead
-    OWN = "own"  # its own lines fail, with the modules it calls replaced
+    OWN = "own"  # its own lines fail, with the modules it calls replaced, or one is to blame
     TOGETHER = "together"  # only together with the modules in `parts`
 
 
@@ -42,6 +42,12 @@ class Judge(Protocol):
 
     def without(self, path: str, replaced: frozenset[str]) -> Verdict:
         """Return what it shows with the modules `replaced` replaced by what they returned."""
+
+    def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:
+        """Return whether a line says alone why it fails: one of its own, or one that refuses.
+
+        `called`: the modules that it calls itself.
+        """
 
     def is_left_out(self, path: str) -> bool:
         """Return whether the user leaves it out of the capture: it is never to blame."""
@@ -96,6 +102,9 @@ def _own_blame(
         return Found(path, rest, How.WHOLE)
     if not rest.is_failure:
         return Found(path, rest, How.WHOLE)
+    if judge.is_told_by_line(path, called):
+        # What the line does shows in a module that it calls, such as a number that it sets there.
+        return Found(path, rest, How.OWN)
     passing = [child for child in called if child not in failing]
 
     def fails_with(kept: Sequence[str]) -> bool:

@@ -36,8 +36,7 @@ def attempt(
     captured. `replaced`: called modules by path whose recorded results are returned in their place,
     which leaves the part's own lines. `reference`: the same part of another instance, to be run
     eagerly; with `settings.warmup` 0, `part` is then never called before its capture. `inputs`: the
-    static inputs, where they were used before, as by a user who warms up on them; `fresh`: the
-    state before that. `tally`: counts.
+    static inputs, where they were used before; `fresh`: the state before that. `tally`: counts.
 
     A part that passes costs 3 warm-ups, a capture, and an eager run and a replay of each step.
     """
@@ -52,13 +51,17 @@ def attempt(
     def runs_of(one: Part) -> Runs:
         return Runs(one, backend, settings.seed, prepare, stand_ins, tally or Tally())
 
-    before = state.save()
     captured = eager = Side(runs_of(part), state)
     if reference is not None:
         eager = Side(runs_of(reference), State({reference.path: reference.run}))
-    backend.unsupported()  # what others met is theirs
     inputs = inputs or Inputs(part.steps[0])
-    judge = Judge(captured, eager, backend, settings, inputs, fresh or before)
+    fresh = fresh or state.save()
+    return _outcome(Judge(captured, eager, backend, settings, inputs, fresh), stand_ins, state)
+
+
+def _outcome(judge: Judge, stand_ins: StandIns, state: State) -> Outcome:
+    """Return what `judge` comes to, on the state that is put back afterwards."""
+    before = state.save()
     try:
         with stand_ins.installed():
             return judge.outcome()

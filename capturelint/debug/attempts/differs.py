@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from capturelint.debug.attempts.compare import Difference
+from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.runs import Seen
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.finding import Effect
-from capturelint.verdict import Certainty, Evidence, Hazard, Verdict
+from capturelint.verdict import Certainty, Evidence, Hazard, Place, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,31 @@ def nondeterministic(found: Differs) -> Outcome:
     return Outcome(
         Verdict.NONDETERMINISTIC,
         message="two eager runs differ as well",
-        evidence=evidence_of(found),
+        evidence=_evidence_of(found),
+    )
+
+
+def stale(found: Differs, why: Explanation) -> Outcome:
+    """Return the outcome of a part whose graph repeats what eager changes from step to step."""
+    return Outcome(
+        Verdict.STALE,
+        places=why.places,
+        certainty=why.certainty,
+        operation=why.frozen[0].operation if why.frozen else "",
+        evidence=replace(_evidence_of(found), frozen=why.frozen, changes=why.changes),
+    )
+
+
+def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:
+    """Return the outcome of a part that computes something else while it is captured.
+
+    `places`: where it takes another way then, if that is known.
+    """
+    return Outcome(
+        Verdict.DIFFERS,
+        places=places,
+        certainty=Certainty.LIKELY if places else Certainty.MODULE_ONLY,
+        evidence=_evidence_of(found),
     )
 
 
@@ -54,7 +79,7 @@ def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
     )
 
 
-def evidence_of(found: Differs) -> Evidence:
+def _evidence_of(found: Differs) -> Evidence:
     """Return the evidence that a difference is."""
     difference = found.difference
     return Evidence(

@@ -69,7 +69,7 @@ def joined(frozen: Frozen, causes: Sequence[Cause]) -> Joined:
     """Return a frozen value with what changes it, where one change stands out."""
     for test in (*_SURE, Cause.is_made_near):
         fitting = by_name(cause for cause in causes if test(cause, frozen))
-        if len(fitting) == 1:
+        if len(fitting) == 1 or _is_one_line(fitting):
             return with_cause(frozen, fitting[0], is_sure=test in _SURE)
         if fitting:
             break
@@ -79,6 +79,12 @@ def joined(frozen: Frozen, causes: Sequence[Cause]) -> Joined:
 def with_cause(frozen: Frozen, cause: Cause, *, is_sure: bool) -> Joined:
     """Return a frozen value with its cause."""
     return Joined(replace(frozen, name=_spoken(cause.change), cause=cause.place), is_sure)
+
+
+def _is_one_line(causes: Sequence[Cause]) -> bool:
+    """Return whether one line makes them all, as where two buffers are exchanged."""
+    lines = {cause.place and line_of(cause.place) for cause in causes}
+    return len(lines) == 1 and None not in lines
 
 
 def by_name(causes: Iterable[Cause]) -> list[Cause]:

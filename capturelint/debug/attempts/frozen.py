@@ -56,9 +56,13 @@ class Explainer:
         `returned`: what the replay and eager came to there in words, where it is no tensor.
         """
         inputs = Inputs(self.runs.part.steps[0])
-        first, other = self._watched(inputs, {0, step or 1})
-        frozen = self._frozen(first, other) or self._addresses()
-        changes = self._changes(first, other)
+        # What turns round, such as buffers that are exchanged, may be back where it was by `step`.
+        for one in dict.fromkeys((step or 1, 1)):
+            first, other = self._watched(inputs, {0, one})
+            frozen, changes = self._frozen(first, other), self._changes(first, other)
+            if frozen or changes:
+                break
+        frozen = frozen or self._addresses()
         written = self._writers(inputs, changes)
         causes = [Cause(change, written.get(change.name)) for change in changes]
         found = [joined(one, causes) for one in frozen]
@@ -140,7 +144,13 @@ class Explainer:
         if not changes:
             return {}
         self.state.restore(self.start)
-        found = writers(lambda: self.runs.alone(0, inputs), self.state, changes)
+
+        def two_steps() -> None:
+            # The first may write what was there already.
+            for step in range(min(2, len(self.runs.part.steps))):
+                self.runs.alone(step, inputs)
+
+        found = writers(two_steps, self.state, changes)
         return {name: sourced(place) for name, place in found.items()}
 
     def _tried(

@@ -6,15 +6,16 @@ import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.differs import (
     Differs,
     blaming,
-    evidence_of,
+    differing,
     nondeterministic,
     passing,
+    stale,
 )
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.frozen import Explainer
@@ -25,12 +26,10 @@ from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Snapshot, State
 from capturelint.debug.trees.static_inputs import ArgumentVariesError
-from capturelint.verdict import Certainty, Hazard, Verdict
+from capturelint.verdict import Hazard, Verdict
 
 _WARMUPS = 3
 _MOST_WARMUPS = 10
-
-
 # By how many warm-ups were made: steps of the first eager run that may write what is not known.
 _STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
@@ -82,6 +81,7 @@ class Judge:
 
     def outcome(self) -> Outcome:
         """Return what the part shows. Raises UndecidedError."""
+        self._backend.unsupported()  # what others met is theirs
         if self._settings.warmup != 0:
             self._warm_up()
         self._start = self._captured.state.save()
@@ -159,17 +159,22 @@ class Judge:
     def _failure(self, first: Differs, expected: list[Seen]) -> Outcome:
         """Return what it means that a replay differs from eager."""
         again = self._run_eagerly()
-        pairs = list(zip(expected, again, strict=True))
-        is_noisy = any(one.difference(other, self._tolerance, {}) for one, other in pairs)
-        noise = most(one.noise(other) for one, other in pairs)
+        is_noisy = self._is_noisy(expected, again)
+        noise = most(one.noise(other) for one, other in zip(expected, again, strict=True))
         others, hazards = self._as_if_capturing()
         found, *rest = self._replay(noise, expected, *others)
-        if found is not None and rest == [None]:
-            return self._differing(found)
+        if found is not None and rest == [None] and not is_noisy:
+            # What the clock or the system gives may agree twice: once more.
+            is_noisy = self._is_noisy(expected, self._run_eagerly())
+            if not is_noisy:
+                return self._differing(found)
         outcome = self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
         if outcome.verdict is Verdict.STALE and not outcome.places:
             return blaming(outcome, hazards)
         return outcome
+
+    def _is_noisy(self, *runs: Sequence[Seen]) -> bool:
+        return any(a.difference(b, self._tolerance, {}) for a, b in zip(*runs, strict=True))
 
     def _as_if_capturing(self) -> tuple[list[list[Seen]], Sequence[Hazard]]:
         """Return what an eager run that takes itself for captured comes to, if it can be made.
@@ -202,13 +207,7 @@ class Judge:
                 why = self._explainer.kept(self._inputs, self._fresh)
         if not why.frozen and (is_within or is_noisy):
             return nondeterministic(found)
-        return Outcome(
-            Verdict.STALE,
-            places=why.places,
-            certainty=why.certainty,
-            operation=why.frozen[0].operation if why.frozen else "",
-            evidence=replace(evidence_of(found), frozen=why.frozen, changes=why.changes),
-        )
+        return stale(found, why)
 
     def _differing(self, found: Differs) -> Outcome:
         """Return the outcome for a part that computes something else while it is captured."""
@@ -217,12 +216,7 @@ class Judge:
                 places = self._explainer.ways_part()
         except UndecidedError:
             places = ()
-        return Outcome(
-            Verdict.DIFFERS,
-            places=places,
-            certainty=Certainty.LIKELY if places else Certainty.MODULE_ONLY,
-            evidence=evidence_of(found),
-        )
+        return differing(found, places)
 
     @property
     def _explainer(self) -> Explainer:

@@ -42,13 +42,18 @@ class Observed:
         return {name: _seal(name, tensor) for name, tensor in self.tensors().items()}
 
     def written(self, since: dict[str, Seal]) -> dict[str, Tensor]:
-        """Return copies of the tensors that were written, replaced or added since then."""
+        """Return copies of the tensors that were written, replaced or added since then.
+
+        And forget their seals in `since`: what is exchanged and put back is still told of.
+        """
+        found: dict[str, Tensor] = {}
         with torch.inference_mode(mode=False), torch.no_grad():
-            return {
-                name: tensor.detach().clone()
-                for name, tensor in self.tensors().items()
-                if None in (seal := _seal(name, tensor)) or seal != since.get(name)
-            }
+            for name, tensor in self.tensors().items():
+                seal = _seal(name, tensor)
+                if None in seal or seal != since.get(name):
+                    since.pop(name, None)
+                    found[name] = tensor.detach().clone()
+        return found
 
     def _registered(self) -> Iterator[tuple[str, Tensor]]:
         for path, module in self._modules.items():

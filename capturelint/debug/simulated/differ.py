@@ -22,9 +22,10 @@ def frozen_values(first: Launches, second: Launches) -> tuple[Frozen, ...]:
 
 
 def _differences(first: list[Launch], second: list[Launch]) -> Iterator[Frozen]:
-    for before, after in zip(first, second, strict=False):
+    for number, (before, after) in enumerate(zip(first, second, strict=False)):
         if before.operation != after.operation:
-            yield Frozen(after.place, after.operation, before.operation, after.operation)
+            place = before.place if _is_among(after, first[number + 1 :]) else after.place
+            yield Frozen(place, after.operation, before.operation, after.operation)
             return
         yield from _changed_arguments(before, after)
         if before.shapes != after.shapes:
@@ -34,6 +35,12 @@ def _differences(first: list[Launch], second: list[Launch]) -> Iterator[Frozen]:
         extra = longer[min(len(first), len(second))]
         counts = (f"{len(first)} operations", f"{len(second)} operations")
         yield Frozen(extra.place, extra.operation, counts[0], counts[1])
+
+
+def _is_among(launch: Launch, others: list[Launch]) -> bool:
+    """Return whether one of `others` is the same operation on the same line."""
+    line = (launch.operation, launch.place.path, launch.place.line)
+    return any(line == (one.operation, one.place.path, one.place.line) for one in others)
 
 
 def _changed_arguments(before: Launch, after: Launch) -> Iterator[Frozen]:

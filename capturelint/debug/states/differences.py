@@ -126,7 +126,7 @@ class _Comparison:
         kind = kind_of(type(was))
         if kind is Kind.SCALAR and was is now:
             return
-        if kind is not kind_of(type(now)):
+        if kind is not kind_of(type(now)) or (kind is Kind.MODULE and was is not now):
             yield Change(name, "rebound", described(was), described(now)), route
         elif kind in (Kind.MODULE, Kind.CONTAINER, Kind.OBJECT) and type(was) is type(now):
             yield from self.nodes(was, now, name, route)

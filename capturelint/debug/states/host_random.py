@@ -40,6 +40,8 @@ def global_generators() -> tuple[Generator, ...]:
 
 def is_generator(cls: type) -> bool:
     """Return whether instances of `cls` draw random numbers."""
+    if issubclass(cls, random.SystemRandom):  # has no state: the system draws
+        return False
     if issubclass(cls, (random.Random, _TorchGenerator)):
         return True
     numpy = sys.modules.get("numpy.random")

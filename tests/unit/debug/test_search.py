@@ -25,8 +25,10 @@ class Model:
         own: dict[str, Verdict],
         pairs: Sequence[frozenset[str]] = (),
         left_out: str = "",
+        lines: Sequence[str] = (),
     ) -> None:
         self.tree, self.own, self.pairs, self.left_out = called, own, pairs, left_out
+        self.lines = lines
         self.attempts: list[str] = []
 
     def whole(self, path: str) -> Verdict:
@@ -39,6 +41,9 @@ class Model:
     def without(self, path: str, replaced: frozenset[str]) -> Verdict:
         self.attempts.append(f"{path} without {len(replaced)}")
         return self._shown(path, replaced)
+
+    def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:
+        return path in self.lines and called == self.called(path)
 
     def is_left_out(self, path: str) -> bool:
         return path == self.left_out
@@ -86,6 +91,13 @@ def test_modules_that_fail_only_together_are_named_together() -> None:
     model = Model(tree, {}, [frozenset({"b", "e"})])
 
     assert search(model, "") == (Found("", R, How.TOGETHER, ("b", "e")),)
+
+
+def test_what_a_line_of_its_own_does_in_a_called_module_is_its_own_blame() -> None:
+    tree = {"": ["a", "b"]}
+    model = Model(tree, {}, [frozenset({"", "b"})], lines=[""])
+
+    assert search(model, "") == (Found("", R, How.OWN),)
 
 
 def test_together_is_found_beside_a_child_that_fails_alone() -> None:

@@ -54,12 +54,18 @@ def test_a_cause_in_the_same_function_is_likely() -> None:
     [
         [_cause("count")],
         [_cause("steps"), _cause("misstep")],
-        [_cause("one", ("4", "5")), _cause("two", ("4", "5"))],
+        [_cause("one", ("4", "5")), _cause("two", ("4", "5"), line=4)],
         [],
     ],
 )
 def test_a_cause_that_does_not_stand_out_is_not_joined(causes: list[Cause]) -> None:
     assert joined(_frozen(), causes).frozen == _frozen()
+
+
+def test_of_two_causes_on_one_line_that_line_is_the_cause() -> None:
+    causes = [_cause("offset", kind="rebound"), _cause("step", kind="rebound")]
+
+    assert joined(_frozen(), causes).frozen.cause == causes[0].place
 
 
 def test_what_changes_before_and_after_a_call_is_one_change() -> None:

@@ -1,0 +1,1 @@
+"""Cases that users might write: see `tests/test_written.py`."""
