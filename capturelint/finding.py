@@ -76,6 +76,6 @@ class Finding:
     cell: int | None = None
 
     @property
-    def sort_key(self) -> tuple[str, Span, str]:
+    def sort_key(self) -> tuple[str, int, Span, str]:
         """Order of reports: by file, then place, then code."""
-        return (self.path, self.span, self.code)
+        return (self.path, self.cell or 0, self.span, self.code)

@@ -23,9 +23,9 @@ UNREADABLE = OwnCode(
 A file or folder was not checked, because it cannot be read or parsed.
 
 The message says why: bytes that are no text in the declared encoding, syntax that the Python which
-runs capturelint does not know, a file over 4 MiB, a notebook, a link to nothing. Everything else is
-still checked, but what such a file holds or calls is not seen. Neither a comment nor `ignore`
-accepts this finding.
+runs capturelint does not know, a file over 4 MiB, a broken notebook, a link to nothing. Everything
+else is still checked, but what such a file holds or calls is not seen. Neither a comment nor
+`ignore` accepts this finding.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""Find the Python files under files and folders."""
+"""Find the Python files and notebooks under files and folders."""
 
 # ruff: noqa: PTH112, PTH118, PTH206 - a large tree has thousands of entries, and Path objects are slow
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from capturelint.errors import CapturelintError
 
-_SUFFIXES = (".py",)
+_SUFFIXES = (".py", ".ipynb")
 _SKIPPED = frozenset({"__pycache__", "__pypackages__", "node_modules"})
 # These are names of build results and environments, but also of packages: setuptools, torch and
 # others have one. Only those without an `__init__.py` are left out.
@@ -40,7 +40,7 @@ class BadPatternError(CapturelintError):
 def discover(
     paths: Iterable[Path], *, exclude: Sequence[str], root: Path
 ) -> tuple[list[Path], list[Problem]]:
-    """Return the Python files under `paths`, sorted and each once, and what could not be listed.
+    """Return the Python files and notebooks under `paths`, sorted and each once, and what could not be listed.
 
     A file in `paths` is taken whatever its name. `exclude` holds patterns as in .gitignore, relative
     to `root`; they apply to `paths` too. Hidden folders, environments and build results are left

@@ -56,7 +56,7 @@ def check(
     known = frozenset(entry.code for entry in rules)
     kept = kept_of(found, linked, config, frozenset(rule.about.code for rule in active), known)
     return CheckResult(
-        findings=tuple(sorted(kept, key=lambda finding: finding.sort_key)),
+        findings=tuple(map(linked.cells.finding, sorted(kept, key=lambda f: f.sort_key))),
         roots=len(linked.roots),
         captured_functions=len(linked.captured),
         files=linked.files,
@@ -79,7 +79,7 @@ def list_roots(
             path = linked.shown(function.file.path)
             one = Reached(function.full_name, path, _line(function), chain)
             reached.setdefault(root, []).append(one)
-    return tuple(
+    roots = (
         RootReport(
             function.full_name,
             linked.shown(function.file.path),
@@ -90,6 +90,7 @@ def list_roots(
         for index, why in linked.roots.items()
         for function in [linked.project.functions[index]]
     )
+    return tuple(map(linked.cells.root, roots))
 
 
 def _line(function: Function) -> int:

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from capturelint.finding import Finding, Span
 from capturelint.lint.discovery import Problem, discover
+from capturelint.lint.notebook import BrokenNotebookError, is_notebook, module_text
 
 __all__ = [
     "SIZE_LIMIT",
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 SIZE_LIMIT = 4 * 1024 * 1024
+# Notebooks hold images; their code is held to the other limit.
+_NOTEBOOK_LIMIT = 64 * 1024 * 1024
 _DEPTH_LIMIT = 1000
 _LONG_LINE = 3000
 _MANY_BRANCHES = 500
@@ -66,10 +69,11 @@ def read_text(path: Path) -> str:
 def decode(data: bytes, path: Path) -> str:
     """Return the text of `data`, which came from `path`, by the rules of Python source files.
 
-    Raises `UnreadableFileError` if it is a notebook, too long, binary or not in its declared
-    encoding.
+    Of a notebook that is the code of its cells. Raises `UnreadableFileError` if it is too long,
+    binary, not in its declared encoding or no notebook in spite of its name.
     """
-    _refuse_notebook(path)
+    if is_notebook(path.name):
+        return _notebook_text(data, path)
     if len(data) > SIZE_LIMIT:
         _fail(path, _too_long(len(data)))
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -121,19 +125,23 @@ def _read_bytes(path: Path) -> bytes:
             _fail(path, "is a folder, not a file")
         if not stat.S_ISREG(status.st_mode):
             _fail(path, "is not a regular file")
-        _refuse_notebook(path)
-        if status.st_size > SIZE_LIMIT:
-            _fail(path, _too_long(status.st_size))
+        limit = _NOTEBOOK_LIMIT if is_notebook(path.name) else SIZE_LIMIT
+        if status.st_size > limit:
+            _fail(path, _too_long(status.st_size, limit))
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read()
     finally:
         os.close(handle)
 
 
-def _refuse_notebook(path: Path) -> None:
-    # JSON happens to be valid Python, so that a notebook would pass for a file without findings.
-    if path.suffix.lower() == ".ipynb":
-        _fail(path, "is a notebook; notebooks are not checked")
+def _notebook_text(data: bytes, path: Path) -> str:
+    try:
+        text = module_text(data)
+    except BrokenNotebookError as error:
+        _fail(path, error.message, line=error.line, column=error.column)
+    if len(text) > SIZE_LIMIT:
+        _fail(path, _too_long(len(text)))
+    return text
 
 
 def _why_not_read(path: Path, error: OSError) -> str:
@@ -142,8 +150,8 @@ def _why_not_read(path: Path, error: OSError) -> str:
     return f"cannot be read: {error.strerror}"
 
 
-def _too_long(size: int) -> str:
-    return f"is {size / 2**20:.1f} MiB long; files over {SIZE_LIMIT // 2**20} MiB are not checked"
+def _too_long(size: int, limit: int = SIZE_LIMIT) -> str:
+    return f"is {size / 2**20:.1f} MiB long; files over {limit // 2**20} MiB are not checked"
 
 
 def _encoding(data: bytes, path: Path) -> str:

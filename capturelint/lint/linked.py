@@ -8,8 +8,9 @@ from pathlib import Path
 
 from capturelint.config import Config, Scope
 from capturelint.finding import Finding
+from capturelint.lint.cells import Cells
 from capturelint.lint.context import importers
-from capturelint.lint.files import Problem, discover
+from capturelint.lint.files import Problem, UnreadableFileError, discover
 from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
@@ -54,6 +55,7 @@ class Linked:
         self.files = files
         self.roots: dict[int, str] = {}
         self.captured: dict[int, None] = {}
+        self.cells = Cells(self._lines)
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)
@@ -96,12 +98,19 @@ class Linked:
 
     def text(self, path: str) -> str:
         """Return the text of a file given by its shown path, its line ends made uniform."""
+        return "\n".join(self._lines(path) or ())
+
+    def _lines(self, path: str) -> tuple[str, ...] | None:
+        """Return the lines of a file given by its shown path, None if it cannot be read."""
         known = self._paths.get(path)
         if known is None:
             for facts in self.project.files.values():
                 self._paths[self.shown(facts.path)] = facts.path
             known = self._paths.get(path, path)
-        return "\n".join(self.reader.source(known).lines)
+        try:
+            return self.reader.source(known).lines
+        except UnreadableFileError:
+            return None
 
     def without_accepted(self, findings: list[Finding], text: str) -> list[Finding]:
         """Return findings whose lines carry no comment by which an engine accepts a sync."""

@@ -24,20 +24,22 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A captured function and the way to it from a root."""
+    """A captured function and the way to it from a root. `cell`: as in a finding."""
 
     function: str
     path: str
     line: int
     chain: tuple[Step, ...]
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RootReport:
-    """A root, why it is one, and the functions first reached from it."""
+    """A root, why it is one, and the functions first reached from it. `cell`: as in a finding."""
 
     function: str
     path: str
     line: int
     why: str
     reached: tuple[Reached, ...]
+    cell: int | None = None

@@ -38,7 +38,7 @@ def dumped(document: dict[str, object]) -> str:
 def steps(chain: Iterable[Step]) -> list[dict[str, object]]:
     """Return a chain from a root as a list of objects."""
     return [
-        {"path": step.path, "line": step.line, "function": step.function, **_cell(step.cell)}
+        {"path": step.path, "line": step.line, "function": step.function, "cell": step.cell}
         for step in chain
     ]
 
@@ -60,10 +60,6 @@ def _finding(finding: Finding) -> dict[str, object]:
 def _fix(fix: Fix) -> dict[str, object]:
     edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
     return {"grade": fix.grade, "edits": edits}
-
-
-def _cell(cell: int | None) -> dict[str, object]:
-    return {} if cell is None else {"cell": cell}
 
 
 def _place(span: Span) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from capturelint.finding import Step
 from capturelint.report.json import dumped, steps
 from capturelint.report.place import one_line
 from capturelint.report.style import Style
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def render_text(roots: Sequence[RootReport], *, color: bool, reached: bool) -> str:
     """Return roots by file, then a summary line. `reached`: also list what each one reaches."""
     style = Style(color)
-    ordered = sorted(roots, key=lambda root: (root.path, root.line, root.function))
+    ordered = sorted(roots, key=lambda root: (root.path, root.cell or 0, root.line, root.function))
     lines: list[str] = []
     for path, group in groupby(ordered, key=lambda root: root.path):
         lines.append(style.strong(one_line(path)))
@@ -40,6 +41,7 @@ def render_json(roots: Sequence[RootReport], *, reached: bool) -> str:
                     "function": root.function,
                     "path": root.path,
                     "line": root.line,
+                    "cell": root.cell,
                     "why": root.why,
                     "captured_functions": len(root.reached),
                     "reached": [_reached(one) for one in root.reached] if reached else None,
@@ -60,20 +62,20 @@ def summary(roots: Sequence[RootReport]) -> str:
 
 def captured_functions(roots: Sequence[RootReport]) -> int:
     """Return how many functions are captured: the roots and what they reach, each once."""
-    places = {(root.path, root.line, root.function) for root in roots}
+    places = {(root.path, root.cell, root.line, root.function) for root in roots}
     for root in roots:
-        places.update((one.path, one.line, one.function) for one in root.reached)
+        places.update((one.path, one.cell, one.line, one.function) for one in root.reached)
     return len(places)
 
 
 def _root(root: RootReport, *, reached: bool) -> Iterator[str]:
     reach = f"; reaches {counted(len(root.reached), 'function')}" if root.reached else ""
-    yield f"  {root.line}: {root.function}: {root.why}{reach}"
+    yield f"  {_line(root)}: {root.function}: {root.why}{reach}"
     if reached:
         for one in root.reached:
-            yield f"      {one.function} ({one_line(one.path)}:{one.line})"
+            yield f"      {one.function} ({one_line(one.path)}:{_line(one)})"
             if one.chain:
-                way = " -> ".join(f"{step.function}:{step.line}" for step in one.chain)
+                way = " -> ".join(f"{step.function}:{_line(step)}" for step in one.chain)
                 yield f"        by {way}"
 
 
@@ -82,5 +84,10 @@ def _reached(one: Reached) -> dict[str, object]:
         "function": one.function,
         "path": one.path,
         "line": one.line,
+        "cell": one.cell,
         "chain": steps(one.chain),
     }
+
+
+def _line(one: RootReport | Reached | Step) -> str:
+    return f"{one.line}" if one.cell is None else f"cell {one.cell}:{one.line}"

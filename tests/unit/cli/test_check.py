@@ -354,14 +354,14 @@ def test_stdin_that_is_no_text_is_a_finding(
 
 
 @pytest.mark.usefixtures("asked")
-def test_stdin_that_is_a_notebook_is_a_finding(
+def test_stdin_named_as_a_notebook_must_be_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _stdin(monkeypatch, b"{}")
 
     assert main(["check", "-", "--stdin-filename", "a.ipynb"]) == 1
     assert capsys.readouterr().out.splitlines()[0] == (
-        "a.ipynb:1:1: CL000 unreadable-file is a notebook; notebooks are not checked"
+        "a.ipynb:1:1: CL000 unreadable-file is no notebook: it has no `nbformat`"
     )
 
 

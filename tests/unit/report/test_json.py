@@ -38,7 +38,7 @@ def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
         '{"version":1,"findings":[{"code":"CL101","name":"host-read",'
         '"effect":["refuses-capture","slow"],"message":"reads `\\u00e9`","path":"pkg/model.py",'
         '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
-        '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward"}],'
+        '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
         '"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
         '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"files":3,"errors":[]}'
     )

@@ -44,12 +44,27 @@ def test_no_root_is_said_loudly() -> None:
 
 def test_json_holds_the_same() -> None:
     assert roots.render_json(_ROOTS[:1], reached=True) == (
-        '{"version":1,"roots":[{"function":"B.forward","path":"b.py","line":7,'
+        '{"version":1,"roots":[{"function":"B.forward","path":"b.py","line":7,"cell":null,'
         '"why":"forward of an nn.Module","captured_functions":1,"reached":[{"function":"helper",'
-        '"path":"b.py","line":40,"chain":[{"path":"b.py","line":9,"function":"B.forward"},'
-        '{"path":"b.py","line":40,"function":"helper"}]}]}],"captured_functions":2}'
+        '"path":"b.py","line":40,"cell":null,'
+        '"chain":[{"path":"b.py","line":9,"function":"B.forward","cell":null},'
+        '{"path":"b.py","line":40,"function":"helper","cell":null}]}]}],"captured_functions":2}'
     )
 
 
 def test_json_without_reached_functions_says_null() -> None:
     assert '"captured_functions":1,"reached":null' in roots.render_json(_ROOTS[:1], reached=False)
+
+
+def test_lines_of_a_notebook_are_those_of_a_cell() -> None:
+    helper = Reached("nb.read", "nb.ipynb", 1, (Step("nb.ipynb", 5, "step", 3),), 2)
+    shown = roots.render_text(
+        (RootReport("nb.step", "nb.ipynb", 2, "marker", (helper,), 3),), color=False, reached=True
+    )
+
+    assert shown.splitlines()[:4] == [
+        "nb.ipynb",
+        "  cell 3:2: nb.step: marker; reaches 1 function",
+        "      nb.read (nb.ipynb:cell 2:1)",
+        "        by step:cell 3:5",
+    ]
