@@ -32,7 +32,8 @@ class Config:
 
     `root` is the folder that `exclude` and `per_file_ignores` patterns start from. `select`,
     `extend_select`, `ignore` and the values of `per_file_ignores` hold prefixes of rule codes; an
-    empty `select` means every rule. `preset` is None to choose by what the project imports, and
+    empty `select` means every rule. `step` names what runs each step around a
+    captured region. `preset` is None to choose by what the project imports, and
     empty for no preset. `jobs` is a number of processes, 0 for as many as there are processors.
     """
 
@@ -43,6 +44,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
     eager: tuple[str, ...] = ()
+    step: tuple[str, ...] = ()
     preset: tuple[str, ...] | None = None
     scope: Scope = Scope.CAPTURED
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -118,6 +120,7 @@ _KEYS = (
     "exclude",
     "roots",
     "eager",
+    "step",
     "preset",
     "scope",
     "per-file-ignores",
@@ -140,6 +143,7 @@ def _from_table(path: Path, values: Mapping[str, object]) -> Config:
         exclude=table.texts("exclude"),
         roots=table.texts("roots"),
         eager=table.texts("eager"),
+        step=table.texts("step"),
         preset=table.preset(),
         scope=table.scope(),
         per_file_ignores=table.per_file_ignores(),

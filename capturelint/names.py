@@ -19,7 +19,8 @@ class FunctionFacts:
     `parent` is the index, in the file, of the enclosing function or -1; `owner` of the class or -1.
     `stores` are the attributes of `self` that its statements assign. `has_site` is True when it
     holds a capture site: `torch.cuda.graph`, `make_graphed_callables` or `torch.compile(mode=...)`.
-    `marker` is "captured", "eager" or "".
+    `marker` is "captured", "eager", "step" or "". `replay` is the line of the loop in which it
+    replays a graph, 0 where it does so outside of loops, None where it does not.
     """
 
     qualname: str
@@ -34,6 +35,7 @@ class FunctionFacts:
     stores: tuple[str, ...] = ()
     has_site: bool = False
     marker: str = ""
+    replay: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ A preset is one TOML file in `presets/`; the comments in it give the reason for 
 Patterns (`roots`, `eager`, `step`) are `fnmatch` globs over dotted names `package.module.Class.method`,
 case-sensitive, where `*` also crosses dots. A pattern that matches a module, class or function
 covers all inside it. `subclasses:package.module.Class` covers that class and all derived from it;
-with a method's name behind it, only that method of them. `step` takes back what `eager` excludes
-when the scope is step.
+with a method's name behind it, only that method of them. What `step` names runs each step around
+the captured region, with all it calls but what `rare` names.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ _LISTS = (
     "packages",
     "roots",
     "eager",
+    "rare",
     "step",
     "host_names",
     "decorators",
     "contexts",
     "comments",
 )
-_PATTERNS = ("roots", "eager", "step")
+_PATTERNS = ("roots", "eager", "rare", "step")
 _KEYS = (*_TEXTS, *_LISTS, "guards")
-_GUARD_KEYS = ("name", "value", "why")
+_GUARD_KEYS = ("name", "value", "why", "asks_capture")
 
 _PATTERN = re.compile(r"(subclasses:)?[A-Za-z_*?\[][\w.*?\[\]!-]*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -62,12 +63,14 @@ class Guard:
     """A call or attribute whose value is fixed while a stream is being captured.
 
     `name` is a whole dotted name or, bare, the last part of one: `is_cpu` is also the name of
-    `vllm.platforms.current_platform.is_cpu`. `value` False also stands for 0.
+    `vllm.platforms.current_platform.is_cpu`. `value` False also stands for 0. `asks_capture`: it
+    asks whether a graph is being captured, so that the answer is another around captured regions.
     """
 
     name: str
     value: bool | None
     why: str
+    asks_capture: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,8 @@ class Preset:
     """What is known of one engine.
 
     `packages` are the top-level names that choose the preset. `default_device` is where a tensor
-    made in a constructor without `device=` ends up: "cuda" or "cpu". `host_names` are globs over
+    made in a constructor without `device=` ends up: "cuda" or "cpu". `eager` and `rare` are never
+    captured; `rare` does not run each step either. `host_names` are globs over
     names of parameters and attributes that hold host data. `decorators` and `contexts` name what
     takes a function or a block out of the capture; `comments` are texts that accept their line.
     """
@@ -86,12 +90,18 @@ class Preset:
     default_device: str
     roots: tuple[str, ...]
     eager: tuple[str, ...]
+    rare: tuple[str, ...]
     step: tuple[str, ...]
     host_names: tuple[str, ...]
     guards: tuple[Guard, ...]
     decorators: tuple[str, ...]
     contexts: tuple[str, ...]
     comments: tuple[str, ...]
+
+    @property
+    def uncaptured(self) -> tuple[str, ...]:
+        """The patterns of what is never captured, whether it runs each step or rarely."""
+        return (*self.eager, *self.rare)
 
 
 def preset_names() -> tuple[str, ...]:
@@ -134,6 +144,7 @@ def read_preset(path: Path) -> Preset:
         default_device=texts["default_device"],
         roots=lists["roots"],
         eager=lists["eager"],
+        rare=lists["rare"],
         step=lists["step"],
         host_names=lists["host_names"],
         guards=_guards(path, table.get("guards", [])),
@@ -226,11 +237,13 @@ def _guard(path: Path, table: Mapping[str, object]) -> Guard:
     name, why = _text(path, table, "name"), _text(path, table, "why")
     if not _DOTTED.fullmatch(name):
         raise ConfigError(path, f"guard {name!r} is not a dotted name; write it without () or *")
-    value = table.get("value")
+    value, asks_capture = table.get("value"), table.get("asks_capture", False)
+    if not isinstance(asks_capture, bool):
+        raise ConfigError(path, f"asks_capture of guard {name!r} is {asks_capture!r}; write true")
     if value == "none":
-        return Guard(name, None, why)
+        return Guard(name, None, why, asks_capture)
     if not isinstance(value, bool):
         raise ConfigError(
             path, f'value of guard {name!r} is {value!r}; write true, false or "none"'
         )
-    return Guard(name, value, why)
+    return Guard(name, value, why, asks_capture)

@@ -31,6 +31,7 @@ __all__ = [
     "argument",
     "asked_tensor",
     "has_star_arguments",
+    "is_asynchronous",
     "method_call",
     "names",
     "only_raises",
@@ -71,12 +72,17 @@ class Triggers:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The facts of a rule that listings, filters and `capturelint rule` show."""
+    """The facts of a rule that listings, filters and `capturelint rule` show.
+
+    `waits`: outside a captured region the host waits at what it reports, or copies from memory that
+    is not pinned, so that it is worth reporting in code that runs each step around one.
+    """
 
     code: str
     name: str
     effects: tuple[Effect, ...]
     since: str
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +100,15 @@ class Subject:
 
     `positions` are of libcst nodes inside it, already in file coordinates (lines from 1, columns
     from 0, in characters). `values` maps a span of an expression to what is known of its value.
-    `captured` is False where the function is looked at only because of `--scope all`.
+    `captured` is False where the function is looked at only because of `--scope all`. `is_step`: it
+    runs each step around a captured region, and only where the host surely waits is it of interest.
     """
 
     function: str
     positions: Mapping[cst.CSTNode, Span]
     values: Mapping[Span, Value]
     captured: bool = True
+    is_step: bool = False
 
 
 class Rule(cst.BatchableCSTVisitor):
@@ -140,11 +148,23 @@ class Rule(cst.BatchableCSTVisitor):
         return self.value(node).name
 
     def report(
-        self, node: cst.CSTNode, message: str, *, effects: tuple[Effect, ...] | None = None
+        self,
+        node: cst.CSTNode,
+        message: str,
+        *,
+        effects: tuple[Effect, ...] | None = None,
+        waits: bool = True,
     ) -> None:
-        """Record a finding at `node`. `effects` defaults to those of `about`."""
-        span = self.subject.positions[node]
-        self.reports.append(Report(span, message, effects or self.about.effects))
+        """Record a finding at `node`. `effects` defaults to those of `about`.
+
+        With `waits` False, what is reported costs no wait outside a captured region.
+        """
+        effects = effects or self.about.effects
+        if self.subject.is_step:
+            if not waits or Effect.REFUSES not in effects:
+                return
+            message, effects = outside_capture(message), (Effect.SLOW,)
+        self.reports.append(Report(self.subject.positions[node], message, effects))
 
     def _from_parts(self, node: cst.CSTNode) -> Value:
         """Return the value of a node that Python's own syntax tree does not have."""
@@ -157,6 +177,14 @@ class Rule(cst.BatchableCSTVisitor):
         if isinstance(node, cst.GeneratorExp):
             return Value(Kind.HOST_VALUE, element=self.value(node.elt))
         return UNKNOWN
+
+
+def outside_capture(message: str) -> str:
+    """Return a rule's message as it reads for code around a captured region: there the host waits."""
+    for clause in (", which capture refuses to read", ", which capture refuses", " during capture"):
+        message = message.replace(clause, "")
+    how = "" if "has the host wait" in message else ", for which the host waits"
+    return f"{message}{how} each step"
 
 
 def method_call(node: cst.Call) -> tuple[cst.BaseExpression, str] | None:
@@ -181,6 +209,12 @@ def argument(
         if arg.keyword is None and not arg.star and index == position:
             return arg.value
     return None
+
+
+def is_asynchronous(node: cst.Call) -> bool:
+    """Return whether a copy is asked not to wait, by `non_blocking=True` or a value not known."""
+    given = argument(node, "non_blocking")
+    return given is not None and not (isinstance(given, cst.Name) and given.value == "False")
 
 
 def has_star_arguments(node: cst.Call) -> bool:

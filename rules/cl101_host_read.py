@@ -43,7 +43,9 @@ _FUNCTIONS = frozenset(row.op for row in operations_of("CL101") if not row.op.st
 
 
 class HostRead(Rule):
-    about = About(code="CL101", name="host-read", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL101", name="host-read", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(names=_METHODS | names(f"{name}(tensor)" for name in _FUNCTIONS))
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -59,6 +61,8 @@ class HostRead(Rule):
         value = self.value(receiver)
         # An object of the project may have an `item` of its own.
         is_unknown = value.kind is Kind.UNKNOWN and not value.refs and not value.name
+        # Around a captured region it is as often an array or a tensor on the host.
+        is_unknown = is_unknown and not self.subject.is_step
         if value.is_device_tensor or is_unknown:
             self.report(node, f"`.{method}()` reads a tensor on the host during capture")
 

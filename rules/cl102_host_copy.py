@@ -38,6 +38,7 @@ from capturelint.rule import (
     Triggers,
     Value,
     argument,
+    is_asynchronous,
     method_call,
     names,
 )
@@ -48,7 +49,11 @@ _METHODS = names(["cpu to numpy copy_"])
 
 class HostCopy(Rule):
     about = About(
-        code="CL102", name="host-copy", effects=(Effect.REFUSES, Effect.STALE), since="0.1"
+        code="CL102",
+        name="host-copy",
+        effects=(Effect.REFUSES, Effect.STALE),
+        since="0.1",
+        waits=True,
     )
     triggers = Triggers(
         names=names(["cpu numpy to(cpu) type(cpu) copy_(host) asarray(tensor) array(tensor)"])
@@ -67,19 +72,20 @@ class HostCopy(Rule):
         source = argument(node, "a", 0) or argument(node, "object", 0)
         # Such a call works on host tensors alone, so a tensor that is only supposed is none.
         if source is not None and _is_sure(self.value(source)):
-            self._refuse(node, f"{name}()")
+            # Outside a capture it raises for a tensor on the device, so there it is none.
+            self._refuse(node, f"{name}()", waits=False)
 
     def _judge_method(self, node: cst.Call, receiver: cst.BaseExpression, method: str) -> None:
         value = self.value(receiver)
         if method == "copy_":
             self._judge_copy_into(node, value)
-        elif not _may_be_on_device(value):
+        elif not (value.is_device_tensor if self.subject.is_step else _may_be_on_device(value)):
             return
         elif method == "cpu":
             self._refuse(node, ".cpu()")
         elif method == "numpy":
             if value.is_device_tensor or self._is_true(node, "force"):
-                self._refuse(node, ".numpy()")
+                self._refuse(node, ".numpy()", waits=self._is_true(node, "force"))
         elif self._goes_to_host(node):
             self._judge_to(node)
 
@@ -87,7 +93,7 @@ class HostCopy(Rule):
         if self._is_true(node, "non_blocking"):
             self._stale(node, '.to("cpu", non_blocking=True)')
         else:
-            self._refuse(node, '.to("cpu")')
+            self._refuse(node, '.to("cpu")', waits=not is_asynchronous(node))
 
     def _judge_copy_into(self, node: cst.Call, target: Value) -> None:
         source = argument(node, "src", 0)
@@ -96,7 +102,7 @@ class HostCopy(Rule):
         if not _is_sure(self.value(source)):
             return
         if not target.pinned:
-            self._refuse(node, ".copy_(tensor)")
+            self._refuse(node, ".copy_(tensor)", waits=not is_asynchronous(node))
         elif self._is_true(node, "non_blocking"):
             self._stale(node, ".copy_(tensor, non_blocking=True)")
 
@@ -111,11 +117,12 @@ class HostCopy(Rule):
         given = argument(node, keyword)
         return given is not None and self.value(given).constant == (True,)
 
-    def _refuse(self, node: cst.Call, form: str) -> None:
+    def _refuse(self, node: cst.Call, form: str, *, waits: bool = True) -> None:
         self.report(
             node,
             f"`{form}` copies a tensor to the host, which capture refuses",
             effects=(Effect.REFUSES,),
+            waits=waits,
         )
 
     def _stale(self, node: cst.Call, form: str) -> None:

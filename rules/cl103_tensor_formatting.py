@@ -44,7 +44,9 @@ _FUNCTIONS = frozenset(
 
 
 class TensorFormatting(Rule):
-    about = About(code="CL103", name="tensor-formatting", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL103", name="tensor-formatting", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=names(["print(tensor) str(tensor) repr(tensor) format(tensor) warn(tensor)"]),
         traits=frozenset({Trait.TENSOR_FORMAT}),

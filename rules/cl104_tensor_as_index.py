@@ -67,7 +67,9 @@ def _trigger(name: str) -> str:
 
 
 class TensorAsIndex(Rule):
-    about = About(code="CL104", name="tensor-as-index", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL104", name="tensor-as-index", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=names(_trigger(name.rpartition(".")[2]) for name in _OPS),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),

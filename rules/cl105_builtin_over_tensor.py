@@ -31,7 +31,9 @@ _COMPARING_ARGUMENTS = ("builtins.max", "builtins.min")
 
 
 class BuiltinOverTensor(Rule):
-    about = About(code="CL105", name="builtin-over-tensor", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL105", name="builtin-over-tensor", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=names(f"{word}(tensor)" for word in _WORDS),
         traits=frozenset({Trait.TENSOR_MEMBERSHIP}),

@@ -73,7 +73,11 @@ _DISTRIBUTIONS = frozenset(op for op in _OPS if op.startswith("torch.distributio
 
 class DeviceScalarArgument(Rule):
     about = About(
-        code="CL106", name="device-scalar-argument", effects=(Effect.REFUSES,), since="0.1"
+        code="CL106",
+        name="device-scalar-argument",
+        effects=(Effect.REFUSES,),
+        since="0.1",
+        waits=True,
     )
     triggers = Triggers(
         names=names(f"{op}(tensor)" for op in _DISTRIBUTIONS)

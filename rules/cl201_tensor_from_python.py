@@ -46,7 +46,9 @@ _LITERALS = (cst.List, cst.Tuple, cst.ListComp, cst.Integer, cst.Float)
 
 
 class TensorFromPython(Rule):
-    about = About(code="CL201", name="tensor-from-python", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL201", name="tensor-from-python", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(names=names(["tensor as_tensor asarray new_tensor"]))
 
     def visit_Call(self, node: cst.Call) -> None:

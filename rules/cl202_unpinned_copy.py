@@ -39,6 +39,7 @@ from capturelint.rule import (
     Triggers,
     Value,
     argument,
+    is_asynchronous,
     method_call,
     names,
 )
@@ -49,7 +50,9 @@ _METHODS = names(["to type_as cuda copy_"])
 
 
 class UnpinnedCopy(Rule):
-    about = About(code="CL202", name="unpinned-copy", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL202", name="unpinned-copy", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=names(
             f"{word}(host)" for word in (*_METHODS, "tensor", "as_tensor", "asarray", "where")
@@ -79,7 +82,7 @@ class UnpinnedCopy(Rule):
 
     def _judge_move(self, node: cst.Call, source: Value, form: str) -> None:
         if not source.pinned:
-            self._say(node, form)
+            self._say(node, form, waits=not is_asynchronous(node))
         elif argument(node, "non_blocking") is None:
             self.report(node, f"`{form}` waits for a pinned tensor, use `non_blocking=True`")
 
@@ -99,7 +102,7 @@ class UnpinnedCopy(Rule):
     def _judge_where(self, node: cst.Call, operands: list[cst.BaseExpression]) -> None:
         is_device_work = any(_is_sure(self.value(operand)) for operand in operands)
         if is_device_work and any(map(self._is_host_tensor, operands)):
-            self._say(node, "where()")
+            self._say(node, "where()", waits=False)
 
     def _goes_to_device(self, node: cst.Call) -> bool:
         return any(map(self._is_device, _targets(node)))
@@ -117,8 +120,9 @@ class UnpinnedCopy(Rule):
     def _is_host_tensor(self, node: cst.BaseExpression) -> bool:
         return self.value(node).kind is Kind.HOST_TENSOR
 
-    def _say(self, node: cst.Call, form: str) -> None:
-        self.report(node, f"`{form}` copies unpinned host memory to the device during capture")
+    def _say(self, node: cst.Call, form: str, *, waits: bool = True) -> None:
+        message = f"`{form}` copies unpinned host memory to the device during capture"
+        self.report(node, message, waits=waits)
 
 
 def _targets(node: cst.Call) -> Iterator[cst.BaseExpression]:

@@ -35,7 +35,9 @@ from capturelint.rule import About, Effect, Kind, Rule, Trait, Triggers, Value
 
 
 class HostIndex(Rule):
-    about = About(code="CL203", name="host-index", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL203", name="host-index", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(traits=frozenset({Trait.TENSOR_SUBSCRIPT}))
 
     def visit_Subscript(self, node: cst.Subscript) -> None:

@@ -53,7 +53,9 @@ _FIRST = ("input", "condition", "self")
 
 
 class DynamicShapeOp(Rule):
-    about = About(code="CL301", name="dynamic-shape-op", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL301", name="dynamic-shape-op", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=(names(op.rpartition(".")[2] for op in _OPERATIONS) - {"where"}) | {"where(1)"}
     )

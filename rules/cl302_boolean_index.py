@@ -34,7 +34,9 @@ from capturelint.rule import UNKNOWN, About, Effect, Kind, Rule, Subject, Trait,
 
 
 class BooleanIndex(Rule):
-    about = About(code="CL302", name="boolean-index", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL302", name="boolean-index", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(traits=frozenset({Trait.TENSOR_SUBSCRIPT}))
 
     def __init__(self, subject: Subject) -> None:

@@ -44,7 +44,9 @@ from capturelint.rule import (
 
 
 class TensorBranch(Rule):
-    about = About(code="CL401", name="tensor-branch", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL401", name="tensor-branch", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(traits=frozenset({Trait.TENSOR_TEST}))
 
     def __init__(self, subject: Subject) -> None:

@@ -57,7 +57,9 @@ _ANYTHING = ("torch._assert", "torch.testing.assert_close")
 
 
 class TensorAssert(Rule):
-    about = About(code="CL402", name="tensor-assert", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL402", name="tensor-assert", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(
         names=_METHODS | names(name.rpartition(".")[2] for name in (*_FUNCTIONS, _CLIP)),
         traits=frozenset({Trait.TENSOR_TEST}),

@@ -28,7 +28,9 @@ from capturelint.rule import About, Effect, Rule, Trait, Triggers, asked_tensor,
 
 
 class TensorTripCount(Rule):
-    about = About(code="CL403", name="tensor-trip-count", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL403", name="tensor-trip-count", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(names=names(["range(tensor)"]), traits=frozenset({Trait.TENSOR_TEST}))
 
     def visit_While(self, node: cst.While) -> None:

@@ -52,20 +52,25 @@ _EVENTS = names(["torch.cuda.Event torch.cuda.streams.Event torch.Event"])
 
 
 class SyncCall(Rule):
-    about = About(code="CL701", name="sync-call", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL701", name="sync-call", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(names=_METHODS)
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)
         called = method_call(node)
         if name in _CALLS:
-            self._say(node, f"{name}()")
+            is_event = name.startswith("torch.cuda.Event.")
+            self._say(node, f"{name}()", waits="synchronize" in name and not is_event)
         elif called is not None and called[1] in _METHODS:
             receiver, method = called
             owner = self._class_of(receiver)
             is_plain_wait = method == "synchronize" and not node.args
             if f"{owner}.{method}" in _CALLS or (is_plain_wait and self._is_called_one(receiver)):
-                self._say(node, f".{method}()")
+                # To wait for an event is how the host takes over what was copied without waiting.
+                is_event = owner.endswith("Event") or _word(receiver).endswith("event")
+                self._say(node, f".{method}()", waits=is_plain_wait and not is_event)
 
     def _class_of(self, receiver: cst.BaseExpression) -> str:
         """Return `torch.cuda.Stream` or `torch.cuda.Event` where that is known, else ""."""
@@ -80,12 +85,15 @@ class SyncCall(Rule):
         value = self.value(receiver)
         if value.kind is not Kind.UNKNOWN or value.refs or value.name:
             return False
-        word = ""
-        if isinstance(receiver, cst.Name):
-            word = receiver.value
-        elif isinstance(receiver, cst.Attribute):
-            word = receiver.attr.value
-        return word.lower().rstrip("0123456789_").endswith(("stream", "event"))
+        return _word(receiver).endswith(("stream", "event"))
 
-    def _say(self, node: cst.Call, text: str) -> None:
-        self.report(node, f"`{text}` has the host wait for the device, which capture refuses")
+    def _say(self, node: cst.Call, text: str, *, waits: bool = True) -> None:
+        message = f"`{text}` has the host wait for the device, which capture refuses"
+        self.report(node, message, waits=waits)
+
+
+def _word(node: cst.BaseExpression) -> str:
+    """Return the last name in a chain without its number: `event` of `self.event_2`."""
+    if isinstance(node, cst.Attribute):
+        node = node.attr
+    return node.value.lower().rstrip("0123456789_") if isinstance(node, cst.Name) else ""

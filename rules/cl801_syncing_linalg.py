@@ -51,7 +51,9 @@ _SPECTRAL = (2, -2, "nuc")
 
 
 class SyncingLinalg(Rule):
-    about = About(code="CL801", name="syncing-linalg", effects=(Effect.REFUSES,), since="0.1")
+    about = About(
+        code="CL801", name="syncing-linalg", effects=(Effect.REFUSES,), since="0.1", waits=True
+    )
     triggers = Triggers(names=names(row.op.removeprefix("Tensor.") for row in _ROWS))
 
     def visit_Call(self, node: cst.Call) -> None:

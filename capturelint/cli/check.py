@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope",
         choices=_SCOPES,
-        help="captured: what runs inside a CUDA graph (the default); all: every function, also what "
-        "never runs under capture; step: for now the same as captured",
+        help="captured: what runs inside a CUDA graph (the default); step: also where the host waits "
+        "in what runs each step around it; all: every function, also what never runs under capture",
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument(

@@ -15,6 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `roots`."""
     add_common_arguments(parser, ("text", "json"))
     parser.add_argument(
+        "--scope",
+        choices=("captured", "step"),
+        help="captured: captured regions (the default); step: also what runs each step around them",
+    )
+    parser.add_argument(
         "--reached",
         action="store_true",
         help="also list the functions that each root reaches, each with the calls that lead there",
@@ -30,13 +35,13 @@ def _run(options: argparse.Namespace) -> int:
     paths = [Path(path) for path in options.paths or ["."]]
     missing = complain_of_missing(paths)
     from capturelint.cli.settings import settings
-    from capturelint.lint import engine
+    from capturelint.lint import listing
     from capturelint.report import roots as report
     from capturelint.report.text import NO_ROOTS
 
     config = settings(options, paths[0])
     with progress_line() as progress:
-        roots = engine.list_roots(paths, config, progress=progress)
+        roots = listing.list_roots(paths, config, progress=progress)
     if options.format == "json":
         if not roots:
             output.complain(NO_ROOTS)

@@ -37,6 +37,9 @@ def settings(options: argparse.Namespace, start: Path) -> Config:
     explicit: Path | None = options.config
     config = load_config(start, explicit=explicit)
     config = replace(config, exclude=(*config.exclude, *words(options.exclude)))
+    scope: str | None = options.scope
+    if scope is not None:
+        config = replace(config, scope=Scope(scope))
     if options.preset:
         config = replace(config, preset=_preset(words(options.preset)))
     try:
@@ -66,13 +69,11 @@ def with_selection(config: Config, options: argparse.Namespace) -> Config:
     )
     if select:
         config = replace(config, select=select, extend_select=(), ignore=())
-    scope: str | None = options.scope
     jobs: int | None = options.jobs
     return replace(
         config,
         extend_select=(*config.extend_select, *extend),
         ignore=(*config.ignore, *ignore),
-        scope=config.scope if scope is None else Scope(scope),
         jobs=config.jobs if jobs is None else jobs,
     )
 

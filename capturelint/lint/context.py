@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from capturelint.lint.files import discover
+from capturelint.lint.reader import Reader
+
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#]*)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
+
+
+def beside(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list[Path]:
+    """Return the files beside `named`, in their packages, that import them and are not in `paths`."""
+    known = {os.path.realpath(path) for path in paths}
+    folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
+    found = [
+        path
+        for folder in sorted(folders)
+        for path in discover([folder], exclude=(), root=folder)[0]
+        if os.path.realpath(path) not in known
+    ]
+    return importers(named, found) if found else []
 
 
 def importers(named: Iterable[Path], candidates: Sequence[Path]) -> list[Path]:

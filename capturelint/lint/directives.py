@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from capturelint.finding import Span
 
 IGNORE = "ignore"
-MARKS = ("captured", "eager")
+MARKS = ("captured", "eager", "step")
 
 # One that is quoted is spoken of, not used.
 _DIRECTIVE = re.compile(r"(?<![`'\"])#\s*capturelint:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
@@ -20,6 +20,7 @@ _DIRECTIVE = re.compile(r"(?<![`'\"])#\s*capturelint:\s*(?P<word>[\w-]*)(?P<rest
 _MEANT = {
     IGNORE: "accept allow disable exclude noqa nolint off skip suppress",
     "captured": "capture graph graphed replayed root",
+    "step": "each-step hot per-step steps",
     "eager": "host never no-capture no-graph not-captured uncaptured",
 }
 
@@ -65,7 +66,11 @@ def complaint(directive: Directive, marking: Container[int]) -> str:
     if word in MARKS:
         return f"`capturelint: {word}` marks nothing; write it above a `def` or `class`"
     near = _nearest(word.lower())
-    hint = f"did you mean `{near}`?" if near else "write `ignore[CL101]`, `captured` or `eager`"
+    hint = (
+        f"did you mean `{near}`?"
+        if near
+        else "write `ignore[CL101]`, `captured`, `eager` or `step`"
+    )
     shown = f"`capturelint: {word}` is not understood" if word else "`capturelint:` says nothing"
     return f"{shown}; {hint}"
 

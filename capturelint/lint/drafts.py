@@ -21,6 +21,7 @@ class Draft:
     self_name: str
     stores: dict[str, None] = field(default_factory=dict)
     has_site: bool = False
+    replay: int | None = None
 
     def done(self) -> FunctionFacts:
         node = self.node
@@ -37,6 +38,7 @@ class Draft:
             stores=tuple(self.stores),
             has_site=self.has_site,
             marker=self.marker,
+            replay=self.replay,
         )
 
 
@@ -49,7 +51,7 @@ class Scope:
     function: int = -1
 
 
-def module_body(text: str) -> FunctionFacts:
+def module_body(text: str, replay: int | None) -> FunctionFacts:
     """Return the module's own code as a function, since it captures a graph."""
     return FunctionFacts(
         qualname=MODULE_BODY,
@@ -62,6 +64,7 @@ def module_body(text: str) -> FunctionFacts:
         column=0,
         decorators=(),
         has_site=True,
+        replay=replay,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
 from capturelint.lint.markers import Markers
+from capturelint.lint.replays import replay_line
 from capturelint.lint.stores import foreign, stored
 from capturelint.names import (
     ClassFacts,
@@ -38,13 +39,18 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     """Return the facts of a parsed file. `module` is its dotted name."""
     walk = _Walk(text, module, is_package=is_package)
     walk.statements(tree.body, Scope())
-    functions = [draft.done() for draft in walk.functions]
     renamed = _RENAMED.search(text) if " as " in text and "torch.cuda" in text else None
+    is_script = False
     if renamed is not None or _SITE.search(text):
         is_script = walk.mark_sites(renamed[1] if renamed is not None else "graph")
-        functions = [draft.done() for draft in walk.functions]
-        if is_script:
-            functions.append(module_body(text))
+    replays = ".replay()" in text
+    if replays:
+        for draft in walk.functions:
+            draft.replay = replay_line(draft.node.body, captures=draft.has_site)
+    functions = [draft.done() for draft in walk.functions]
+    if is_script:
+        replay = replay_line(tree.body, captures=True) if replays else None
+        functions.append(module_body(text, replay))
     return FileFacts(
         path=path,
         module=module,

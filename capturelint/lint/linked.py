@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from capturelint.config import Config, Scope
 from capturelint.finding import Finding
+from capturelint.lint.around import Around, look_around
 from capturelint.lint.cells import Cells
-from capturelint.lint.context import importers
-from capturelint.lint.files import Problem, UnreadableFileError, discover
+from capturelint.lint.context import beside
+from capturelint.lint.files import Problem, UnreadableFileError
 from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
-from capturelint.lint.roots import find_roots, find_sites
+from capturelint.lint.roots import find_roots, find_seeds, find_sites
 from capturelint.lint.values.analysis import Analysis
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
+from capturelint.lint.ways import Way, start_of
 from capturelint.names import FileFacts
 from capturelint.preset import Preset, load_preset, presets_for
 from capturelint.rule import Trait
@@ -56,6 +58,7 @@ class Linked:
         self.roots: dict[int, str] = {}
         self.captured: dict[int, None] = {}
         self.cells = Cells(self._lines)
+        self.around: Around | None = None
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)
@@ -64,9 +67,21 @@ class Linked:
 
     def states(self) -> list[FunctionState]:
         """Return the evaluated functions of the checked files, in order of file and line."""
+        return self._own_states(self.analysis)
+
+    def step_states(self) -> list[FunctionState]:
+        """Return those that run each step around captured regions, where they were asked for."""
+        if self.around is None:
+            return []
+        # The body of a graph is captured, the function that holds it is not.
+        inside = {i for i in self.captured if not self.analysis.states[i].is_site}
+        states = self._own_states(self.around.analysis)
+        return [state for state in states if state.index not in inside]
+
+    def _own_states(self, analysis: Analysis) -> list[FunctionState]:
         return [
             state
-            for index, state in sorted(self.analysis.states.items())
+            for index, state in sorted(analysis.states.items())
             if state.rounds and self.is_own(index)
         ]
 
@@ -74,16 +89,20 @@ class Linked:
         """Return whether a function is in a checked file, and not in one read for the link."""
         return self.project.functions[index].file.module in self._own
 
-    def root_of(self, index: int) -> int:
-        """Return the root that a captured function was first reached from."""
-        seen = set()
-        while index not in seen:
-            seen.add(index)
-            state = self.analysis.states.get(index)
-            if state is None or state.chain is None:
-                break
-            index = state.chain[0]
-        return index
+    def way_to(self, index: int, *, is_step: bool) -> Way | None:
+        """Return the way to a captured function, or one of a step; None if nothing leads to it."""
+        if is_step:
+            return None if self.around is None else Way(self.around.analysis, index, self.shown)
+        return Way(self.analysis, index, self.shown) if index in self.captured else None
+
+    def failures(self) -> Iterator[tuple[int, str]]:
+        """Yield the functions of the checked files that could not be analysed, with why."""
+        failures = dict(self.analysis.failures)
+        if self.around is not None:
+            failures.update(self.around.analysis.failures)
+        for index, why in failures.items():
+            if self.is_own(index):
+                yield index, why
 
     def commented(self) -> tuple[str, ...]:
         """Return the shown paths of files with comments addressed to capturelint."""
@@ -158,18 +177,19 @@ def link(
     own = frozenset(project.files)
     if config.scope is not Scope.ALL:
         # Files named alone are reached from the rest of their package; that is not reported.
-        for one in reader.index(_context(reader, paths, named), jobs=jobs, progress=progress)[0]:
+        for one in reader.index(beside(reader, paths, named), jobs=jobs, progress=progress)[0]:
             project.add(one)
     for number in range(len(project.classes)):
         # Bases in other files of the package are read now, so that their roots count.
         project.order(number)
     presets = _presets(project, facts, config)
     everything = config.scope is Scope.ALL
-    eager = Patterns([*config.eager, *(p for preset in presets for p in preset.eager)], project)
+    uncaptured = [pattern for preset in presets for pattern in preset.uncaptured]
+    eager = Patterns([*config.eager, *config.step, *uncaptured], project)
     configured = Patterns(
         [*config.roots, *(p for preset in presets for p in preset.roots)], project
     )
-    surroundings = Surroundings(project, presets, eager)
+    surroundings = Surroundings(project, presets, eager.match)
     analysis = Analysis(project, surroundings, reader.body_of, wanted)
     if progress is not None:
         progress(f"following {len(project.functions)} functions")
@@ -187,24 +207,13 @@ def link(
         commented=[shown_path(one.path) for one in facts if one.has_comments],
     )
     _note_captured(linked, roots)
+    if config.scope is Scope.STEP:
+        linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
     if everything:
         surroundings.include_everything()
         with deep_recursion():
-            analysis.run(_seeds(linked), ())
+            analysis.run(find_seeds(project, linked.is_own, linked.captured), ())
     return linked
-
-
-def _context(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list[Path]:
-    """Return the files beside `named`, in their packages, that import them."""
-    known = {os.path.realpath(path) for path in paths}
-    folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
-    beside = [
-        path
-        for folder in sorted(folders)
-        for path in discover([folder], exclude=(), root=folder)[0]
-        if os.path.realpath(path) not in known
-    ]
-    return importers(named, beside) if beside else []
 
 
 def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
@@ -218,26 +227,10 @@ def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
             linked.roots[index] = _SITE
     for index in linked.captured:
         # A root in a file that is not checked counts where it reaches one that is.
-        root = linked.root_of(index)
+        root = start_of(linked.analysis, index)
         start = linked.analysis.states.get(root)
         if root not in linked.roots and start is not None and (start.is_site or start.is_root):
             linked.roots[root] = _SITE if start.is_site else roots.get(root, _GIVEN)
-
-
-def _seeds(linked: Linked) -> list[int]:
-    """Return all functions of the checked files but constructors of modules, outermost first."""
-    project = linked.project
-    return [
-        function.index
-        for function in project.functions
-        if linked.is_own(function.index)
-        and function.index not in linked.captured
-        and not (
-            function.facts.name == "__init__"
-            and function.owner >= 0
-            and project.is_module(function.owner)
-        )
-    ]
 
 
 def _presets(project: Project, facts: Sequence[FileFacts], config: Config) -> list[Preset]:

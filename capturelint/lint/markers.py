@@ -1,4 +1,4 @@
-"""Comments that say of a function or class that it is captured, or never is."""
+"""Comments that say of a function or class that it is captured, never is, or runs each step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Markers:
-    """The marks in one file: `# capturelint: captured` and `# capturelint: eager`."""
+    """The marks in one file: `# capturelint: captured`, `eager` and `step`."""
 
     def __init__(self, text: str) -> None:
         self._by_line: dict[int, str] = {}

@@ -25,7 +25,9 @@ class Patterns:
     def __init__(self, patterns: Iterable[str], project: Project) -> None:
         self._project = project
         given = [self._real_name(pattern) for pattern in patterns]
-        self._plain = _compiled([p for p in given if not p.startswith(_SUBCLASSES)])
+        plain = [p for p in given if not p.startswith(_SUBCLASSES)]
+        self._plain = _compiled(plain, r"(?:\..*)?")
+        self._whole = _compiled(plain, "")
         self._below: list[tuple[frozenset[int], str]] = [
             found
             for p in given
@@ -56,6 +58,27 @@ class Patterns:
         """Return whether a pattern covers a function."""
         if self._plain is not None and self._plain.match(function.full_name):
             return True
+        return self._is_below(function)
+
+    def match_entry(self, function: Function) -> bool:
+        """Return whether a pattern names a function, or covers one that others are meant to call.
+
+        Of what is inside a matched module or class that leaves out names that begin with `_`.
+        """
+        if not self.match(function):
+            return False
+        name = function.facts.name
+        is_private = name.startswith("_") and not name.endswith("__")
+        return not is_private or self._is_named(function)
+
+    def _is_named(self, function: Function) -> bool:
+        name = function.full_name
+        return (self._whole is not None and self._whole.match(name) is not None) or any(
+            method == function.facts.name for _, method in self._below
+        )
+
+    def _is_below(self, function: Function) -> bool:
+        """Return whether a pattern of subclasses covers a function."""
         if not self._below:
             return False
         top = function
@@ -96,11 +119,12 @@ def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:
         yield f"{pattern!r} matches nothing in the checked files{hint}"
 
 
-def _compiled(patterns: list[str]) -> re.Pattern[str] | None:
+def _compiled(patterns: list[str], inside: str) -> re.Pattern[str] | None:
+    """Return one expression for whole names. `inside` is what may follow a matched name."""
     if not patterns:
         return None
-    # `fnmatch.translate` ends in `\Z`; what is inside a matched name is covered too.
+    # `fnmatch.translate` ends in `\Z`.
     bodies = [
         fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns
     ]
-    return re.compile("|".join(rf"(?:{body})(?:\..*)?\Z" for body in bodies))
+    return re.compile("|".join(rf"(?:{body}){inside}\Z" for body in bodies))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from capturelint.config import Scope
 from capturelint.finding import Finding, Step
 
 
@@ -20,6 +21,7 @@ class CheckResult:
     files: int
     presets: tuple[str, ...]
     errors: tuple[str, ...]
+    step_functions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class RootReport:
-    """A root, why it is one, and the functions first reached from it. `cell`: as in a finding."""
+    """A root, why it is one, and the functions first reached from it. `cell`: as in a finding.
+
+    `scope` is STEP where it is no captured region but runs each step around one.
+    """
 
     function: str
     path: str
@@ -43,3 +48,4 @@ class RootReport:
     why: str
     reached: tuple[Reached, ...]
     cell: int | None = None
+    scope: Scope = Scope.CAPTURED

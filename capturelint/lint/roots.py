@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
@@ -27,6 +27,26 @@ def find_sites(project: Project) -> Iterator[int]:
     for function in project.functions:
         if function.facts.has_site and function.parent < 0:
             yield function.index
+
+
+def find_seeds(
+    project: Project, is_own: Callable[[int], bool], captured: Container[int]
+) -> list[int]:
+    """Return all checked functions that are not captured, outermost first, for `--scope all`.
+
+    Constructors of modules are left out.
+    """
+    return [
+        function.index
+        for function in project.functions
+        if is_own(function.index)
+        and function.index not in captured
+        and not (
+            function.facts.name == "__init__"
+            and function.owner >= 0
+            and project.is_module(function.owner)
+        )
+    ]
 
 
 def _why(project: Project, function: Function, configured: Patterns) -> str:

@@ -9,7 +9,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from capturelint.finding import Span
-from capturelint.kind import Value
+from capturelint.kind import UNKNOWN, Value
 from capturelint.lint.values.frame import RawSpan
 from capturelint.names import FunctionFacts
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
@@ -32,8 +32,9 @@ def reports_of(
     raw_values: Mapping[RawSpan, Value],
     *,
     captured: bool,
+    is_step: bool = False,
 ) -> list[tuple[type[Rule], Report]]:
-    """Return what rules say of one function, in live code only.
+    """Return what rules say of one function, in live code only. `is_step`: as it runs each step.
 
     Raises `libcst.ParserSyntaxError` if libcst cannot parse what Python can.
     """
@@ -42,7 +43,10 @@ def reports_of(
     ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
     positions = {node: span_of(ranges[node], line_shift=shift) for node in ranges}
     values = in_file(raw_values, source, shift)
-    subject = Subject(function.qualname, positions, values, captured)
+    if is_step:
+        # Code around a captured region holds as many arrays and host tensors as device tensors.
+        values = {span: UNKNOWN if value.weak else value for span, value in values.items()}
+    subject = Subject(function.qualname, positions, values, captured, is_step)
     visitors = [rule(subject) for rule in rules]
     cst.Module.visit(tree, _Walk(visitors))
     live = _Live(values)

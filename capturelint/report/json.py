@@ -23,6 +23,7 @@ def render(result: CheckResult, *, counts: bool = False) -> str:
             "findings": [_finding(finding) for finding in result.findings],
             "roots": result.roots,
             "captured_functions": result.captured_functions,
+            "step_functions": result.step_functions,
             "files": result.files,
             "errors": list(result.errors),
             **({"statistics": statistics.document(result)} if counts else {}),

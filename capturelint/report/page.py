@@ -77,6 +77,8 @@ def _listed(topic: Topic, width: int) -> Iterator[str]:
 def _facts(topic: Topic) -> Iterator[str]:
     yield ", ".join(_effects(topic)) or "about the check itself"
     if isinstance(topic, RuleEntry):
+        if topic.rule.about.waits:
+            yield "slow with `--scope step`"
         yield "fixable" if _is_fixable(topic) else "no automatic fix"
     yield f"since {since(topic)}"
 

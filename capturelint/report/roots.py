@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from capturelint.config import Scope
 from capturelint.finding import Step
 from capturelint.report.json import dumped, steps
 from capturelint.report.place import one_line
@@ -25,7 +26,7 @@ def render_text(roots: Sequence[RootReport], *, color: bool, reached: bool) -> s
         lines.append(style.strong(one_line(path)))
         for root in group:
             lines += _root(root, reached=reached)
-    if not roots:
+    if not _of(roots, Scope.CAPTURED):
         lines.append(style.loud(NO_ROOTS))
     lines.append(style.strong(summary(roots)))
     return "\n".join(lines)
@@ -43,25 +44,36 @@ def render_json(roots: Sequence[RootReport], *, reached: bool) -> str:
                     "line": root.line,
                     "cell": root.cell,
                     "why": root.why,
+                    "scope": root.scope.value,
                     "captured_functions": len(root.reached),
                     "reached": [_reached(one) for one in root.reached] if reached else None,
                 }
                 for root in roots
             ],
-            "captured_functions": captured_functions(roots),
+            "captured_functions": captured_functions(_of(roots, Scope.CAPTURED)),
         }
     )
 
 
 def summary(roots: Sequence[RootReport]) -> str:
     """Return the counts in one line."""
-    files = counted(len({root.path for root in roots}), "file")
-    functions = counted(captured_functions(roots), "captured function")
-    return f"{counted(len(roots), 'root')} in {files}, {functions}"
+    captured = _of(roots, Scope.CAPTURED)
+    steps = _of(roots, Scope.STEP)
+    files = counted(len({root.path for root in captured}), "file")
+    functions = counted(captured_functions(captured), "captured function")
+    parts = [f"{counted(len(captured), 'root')} in {files}, {functions}"]
+    if steps:
+        functions = counted(captured_functions(steps), "step function")
+        parts.append(f"{counted(len(steps), 'start')} of steps, {functions}")
+    return ", ".join(parts)
+
+
+def _of(roots: Sequence[RootReport], scope: Scope) -> list[RootReport]:
+    return [root for root in roots if root.scope is scope]
 
 
 def captured_functions(roots: Sequence[RootReport]) -> int:
-    """Return how many functions are captured: the roots and what they reach, each once."""
+    """Return how many functions there are: the roots and what they reach, each once."""
     places = {(root.path, root.cell, root.line, root.function) for root in roots}
     for root in roots:
         places.update((one.path, one.cell, one.line, one.function) for one in root.reached)
@@ -70,7 +82,8 @@ def captured_functions(roots: Sequence[RootReport]) -> int:
 
 def _root(root: RootReport, *, reached: bool) -> Iterator[str]:
     reach = f"; reaches {counted(len(root.reached), 'function')}" if root.reached else ""
-    yield f"  {_line(root)}: {root.function}: {root.why}{reach}"
+    kind = "each step: " if root.scope is Scope.STEP else ""
+    yield f"  {_line(root)}: {root.function}: {kind}{root.why}{reach}"
     if reached:
         for one in root.reached:
             yield f"      {one.function} ({one_line(one.path)}:{_line(one)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from capturelint.finding import Finding
+from capturelint.finding import Effect, Finding
 from capturelint.report.excerpt import excerpt, printable
 from capturelint.report.place import place, step_place
 from capturelint.report.style import Style
@@ -57,6 +57,7 @@ def summary(result: CheckResult) -> str:
         counted(result.files, "file") + ("" if unread else " checked"),
         counted(result.roots, "root"),
         counted(result.captured_functions, "captured function"),
+        *([counted(result.step_functions, "step function")] if result.step_functions else []),
         f"preset {', '.join(result.presets)}" if result.presets else "no preset",
     ]
     if unread:
@@ -85,5 +86,6 @@ def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
 
 def _chain(finding: Finding) -> Iterator[str]:
     for depth, step in enumerate(finding.chain):
-        lead = "captured from" if depth == 0 else "calls"
+        start = "each step of" if finding.effects == (Effect.SLOW,) else "captured from"
+        lead = start if depth == 0 else "calls"
         yield f"    {lead:>13} {step.function} ({step_place(step)})"

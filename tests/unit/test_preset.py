@@ -69,7 +69,7 @@ def test_no_preset_takes_being_compiled_for_being_captured(name: str) -> None:
 @pytest.mark.parametrize("name", preset_names())
 def test_every_pattern_of_a_preset_starts_in_its_own_package(name: str) -> None:
     preset = load_preset(name)
-    patterns = (*preset.roots, *preset.eager, *preset.step)
+    patterns = (*preset.roots, *preset.uncaptured, *preset.step)
 
     elsewhere = [
         text for text in patterns if text.removeprefix("subclasses:").split(".")[0] != name
@@ -114,7 +114,7 @@ def test_a_project_that_imports_no_engine_gets_no_preset() -> None:
     ],
 )
 def test_what_an_engine_never_captures_is_eager(engine: str, function: str) -> None:
-    assert is_covered(function, load_preset(engine).eager)
+    assert is_covered(function, load_preset(engine).uncaptured)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_an_engine_never_captures_is_eager(engine: str, function: str) -> N
     ],
 )
 def test_what_an_engine_captures_is_not_eager(engine: str, function: str) -> None:
-    assert not is_covered(function, load_preset(engine).eager)
+    assert not is_covered(function, load_preset(engine).uncaptured)
 
 
 def test_an_unknown_preset_names_the_nearest() -> None:
@@ -165,9 +165,10 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         tmp_path,
         SMALL
         + 'roots = ["subclasses:small.Base.forward"]\neager = ["small.*.load"]\n'
-        + 'step = ["small.run"]\nhost_names = ["*_cpu"]\ndecorators = ["no_graph"]\n'
+        + 'rare = ["small.save"]\nstep = ["small.run"]\nhost_names = ["*_cpu"]\ndecorators = ["no_graph"]\n'
         + 'contexts = ["sync_allowed"]\ncomments = ["sync-ok"]\n'
-        + '[[guards]]\nname = "env.capturing"\nvalue = true\nwhy = "set while capturing"\n',
+        + '[[guards]]\nname = "env.capturing"\nvalue = true\nwhy = "set while capturing"\n'
+        + "asks_capture = true\n",
     )
 
     assert read_preset(path) == Preset(
@@ -177,9 +178,10 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         default_device="cpu",
         roots=("subclasses:small.Base.forward",),
         eager=("small.*.load",),
+        rare=("small.save",),
         step=("small.run",),
         host_names=("*_cpu",),
-        guards=(Guard("env.capturing", value=True, why="set while capturing"),),
+        guards=(Guard("env.capturing", value=True, why="set while capturing", asks_capture=True),),
         decorators=("no_graph",),
         contexts=("sync_allowed",),
         comments=("sync-ok",),

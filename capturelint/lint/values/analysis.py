@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
@@ -27,7 +27,7 @@ _MOST_ROUNDS = 4
 
 
 class Analysis:
-    """One run. `wanted` says whether a rule needs the values of a function with these marks."""
+    """One run. `wanted`: whether a rule needs a function's values; `returns`: what is left out gives."""
 
     def __init__(
         self,
@@ -35,6 +35,8 @@ class Analysis:
         surroundings: Surroundings,
         body_of: Callable[[Function], FunctionNode | None],
         wanted: Callable[[set[str], set[Trait]], bool],
+        *,
+        returns: Mapping[int, Value] | None = None,
     ) -> None:
         self.project = project
         self.surroundings = surroundings
@@ -45,10 +47,10 @@ class Analysis:
         self.setup = Setup(self)
         self._decorators = Decorators(self)
         self._wanted = wanted
+        self._returns = returns or {}
         self._depth = 0
         self._queue: dict[int, None] = {}
         self._roots: list[int] = []
-        self._lambdas: dict[tuple[int, Arguments, bool], Value] = {}
 
     def run(self, roots: Iterable[int], sites: Iterable[int]) -> None:
         """Evaluate the roots, the functions that hold capture sites, and all they reach."""
@@ -76,6 +78,14 @@ class Analysis:
             state.chain = None
             self._roots.append(index)
 
+    def add_start(self, index: int, *, loop_line: int = 0) -> None:
+        """Evaluate what runs each step: a function, or only the loop on a line of its file."""
+        if self.surroundings.is_eager(self.project.functions[index]):
+            return
+        state = self._state(index)
+        state.is_start, state.loop_line = True, loop_line
+        self._roots.append(index)
+
     def _evaluate_new(self, index: int) -> None:
         if not self.states[index].rounds:
             self._evaluate(self.states[index])
@@ -92,16 +102,18 @@ class Analysis:
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         """Return what calling a function of the project gives."""
         if ref.at < 0:
-            return self._call_lambda(frame, ref.at, arguments)
+            return self.entrance.call_lambda(frame, ref.at, arguments)
         function = self.project.functions[ref.at]
         if self.surroundings.is_eager(function):
             if self.surroundings.runs_once(function):
                 return self.setup.call(function, ref, arguments)
+            if ref.at in self._returns:
+                return self._returns[ref.at]
             return self.entrance.declared_return(function)
         if not frame.captured:
             return self.setup.call(function, ref, arguments)
         state = self._state(ref.at)
-        if frame.function is not None and not state.is_root and state.chain is None:
+        if frame.function is not None and not state.is_begun and state.chain is None:
             state.chain = (frame.function.index, getattr(node, "lineno", 0))
         if frame.function is not None:
             state.callers.add(frame.function.index)
@@ -141,18 +153,6 @@ class Analysis:
             return known if declared == UNKNOWN else declared
         return known
 
-    def _call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
-        key = (index, arguments, frame.live)
-        if key not in self._lambdas:
-            if not self.may_go_deeper:
-                return UNKNOWN
-            # A lambda that calls itself gives what its other arms say.
-            self._lambdas[key] = UNFINISHED
-            inner, body = self.entrance.lambda_frame(frame, index, arguments)
-            with self.deeper():
-                self._lambdas[key] = inner.evaluate(body)
-        return self._lambdas[key]
-
     @property
     def may_go_deeper(self) -> bool:
         """Return whether one more call may be evaluated inside those under way."""
@@ -177,6 +177,9 @@ class Analysis:
         frame = self.entrance.opened(
             function, node, state.params, captured=not state.is_site, is_root=state.is_root
         )
+        if state.loop_line:
+            frame.live = frame.captured = False
+            frame.loop_line = state.loop_line - line_shift(function.facts)
         try:
             with self.deeper():
                 frame.falls_through = statements.run_block(frame, node.body)
@@ -236,7 +239,9 @@ class Analysis:
 
     def default_place(self, frame: Frame) -> Kind:
         """Return where a tensor is made without `device=`."""
-        return Kind.HOST_TENSOR if frame.captured else self.surroundings.setup_place
+        if frame.captured:
+            return Kind.HOST_TENSOR
+        return self.surroundings.place_before(frame.function)
 
     def _state(self, index: int) -> FunctionState:
         state = self.states.get(index)

@@ -17,6 +17,10 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
     if frame.flags and isinstance(target, ast.Name | ast.Attribute):
         frame.forget(chain_text(target))
     if isinstance(target, ast.Name):
+        surroundings = frame.analysis.surroundings
+        if surroundings.around:
+            # There names tell what is a copy on the host, since much of both kinds is about.
+            value = surroundings.placed(target.id, value)
         frame.env[target.id] = value
         if frame.dotted_keys:
             _forget(frame, target.id)

@@ -85,9 +85,11 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
 def _mark_region(frame: Frame, name: str, arguments: Arguments) -> None:
     """Begin or end a captured region that no `with` statement marks."""
     analysis = frame.analysis
-    if not analysis.is_site(frame):
-        return
     if name == "enter_context" and not any(v.name == GRAPH for v in arguments.positional):
+        return
+    if analysis.surroundings.around:
+        frame.live = frame.captured = name == "capture_end" and not frame.loop_line
+    if not analysis.is_site(frame):
         return
     frame.live = frame.captured = name != "capture_end"
     if frame.captured:

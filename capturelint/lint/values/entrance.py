@@ -11,6 +11,7 @@ from capturelint.lint.symbols import Function
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import UNFINISHED
 from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
 from capturelint.source import FunctionNode
 
@@ -30,6 +31,7 @@ class Entrance:
         self._declared: dict[int, Value] = {}
         self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
         self._lambdas: list[tuple[Frame, dict[str, Value], ast.Lambda]] = []
+        self._called: dict[tuple[int, Arguments, bool], Value] = {}
         self._lines: dict[str, dict[int, Ref]] = {}
 
     def opened(
@@ -90,7 +92,20 @@ class Entrance:
             self._signatures[function.index] = None if node is None else signature_of(node)
         return self._signatures[function.index]
 
-    def lambda_frame(
+    def call_lambda(self, frame: Frame, index: int, arguments: Arguments) -> Value:
+        """Return what calling a lambda gives."""
+        key = (index, arguments, frame.live)
+        if key not in self._called:
+            if not self._analysis.may_go_deeper:
+                return UNKNOWN
+            # A lambda that calls itself gives what its other arms say.
+            self._called[key] = UNFINISHED
+            inner, body = self._lambda_frame(frame, index, arguments)
+            with self._analysis.deeper():
+                self._called[key] = inner.evaluate(body)
+        return self._called[key]
+
+    def _lambda_frame(
         self, frame: Frame, index: int, arguments: Arguments
     ) -> tuple[Frame, ast.expr]:
         """Return a frame for a lambda called from `frame`, and the lambda's body."""

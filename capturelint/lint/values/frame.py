@@ -43,6 +43,7 @@ class Frame:
         "function",
         "is_generator",
         "live",
+        "loop_line",
         "names",
         "origins",
         "returns",
@@ -70,6 +71,8 @@ class Frame:
         self.env: dict[str, Value] = {}
         self.closure: dict[str, Value] = {}
         self.dotted_keys = False
+        # The line, in the function's own tree, of the only loop that is looked at; 0 for all of it.
+        self.loop_line = 0
         self.self_name = ""
         self.values: dict[RawSpan, Value] = {}
         self.names: set[str] = set()

@@ -106,6 +106,8 @@ def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Va
         if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
             known = value._replace(optional=False, weak=False)
             return known if value.is_tensor else Value(Kind.HOST_TENSOR)
+        # Around a captured region a tensor is as often on the host.
+        return found._replace(weak=frame.analysis.surroundings.around)
     return found
 
 

@@ -15,6 +15,9 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
     if left.is_device_tensor or right.is_device_tensor:
         if Kind.HOST_TENSOR in (left.kind, right.kind):
             frame.note(Trait.HOST_SCALAR_OPERAND)
+            if frame.analysis.surroundings.around and 0 not in (left.rank, right.rank):
+                # Tensors of both sides do not mix, so that one is not where it was supposed to be.
+                return UNKNOWN
         if isinstance(operator, ast.Mod) and left.constant and isinstance(left.constant[0], str):
             frame.note(Trait.TENSOR_FORMAT)
             return HOST

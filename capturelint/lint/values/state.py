@@ -11,10 +11,16 @@ from capturelint.rule import Trait
 
 @dataclass(slots=True)
 class FunctionState:
-    """What the pass knows of one captured function. `chain` is who first called it, and where."""
+    """What the pass knows of one captured function. `chain` is who first called it, and where.
+
+    `is_start`: it runs each step around a captured region, or, where `loop_line` is not 0, the loop
+    on that line of its file does.
+    """
 
     index: int
     is_root: bool = False
+    is_start: bool = False
+    loop_line: int = 0
     is_site: bool = False
     params: dict[str, Value] = field(default_factory=dict)
     returns: Value = UNKNOWN
@@ -26,3 +32,8 @@ class FunctionState:
     chain: tuple[int, int] | None = None
     rounds: int = 0
     is_running: bool = False
+
+    @property
+    def is_begun(self) -> bool:
+        """True for a function where a way starts, so that none leads to it."""
+        return self.is_root or self.is_start

@@ -33,7 +33,12 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
 
 def _run(frame: Frame, node: ast.stmt) -> bool:
     handler = _HANDLERS.get(type(node))
-    return True if handler is None else handler(frame, node)
+    if handler is None:
+        return True
+    if frame.loop_line and node.lineno == frame.loop_line and not frame.captured:
+        with frame.capturing():
+            return handler(frame, node)
+    return handler(frame, node)
 
 
 def _if(frame: Frame, node: ast.stmt) -> bool:
@@ -149,6 +154,10 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
     if escapes:
+        with frame.dormant():
+            return run_block(frame, node.body)
+    if captures and frame.analysis.surroundings.around:
+        # What is captured is looked at as such.
         with frame.dormant():
             return run_block(frame, node.body)
     if captures and not frame.captured and frame.analysis.is_site(frame):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
-from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
@@ -18,6 +17,7 @@ from capturelint.source import line_shift
 _BUILT_IN = {
     name: Value(Kind.HOST_VALUE, constant=(answer,)) for name, answer in tables.GUARDS.items()
 }
+_YES, _NO = (Value(Kind.HOST_VALUE, constant=(answer,)) for answer in (True, False))
 _HOST_NAME = re.compile(tables.HOST_NAME)
 # A function that remembers its results runs once, in the warm-up.
 _ONCE = frozenset("lru_cache cache cached_property cached".split())
@@ -31,24 +31,35 @@ _KERNELS = frozenset(
 
 
 class Surroundings:
-    """Answers that depend on configuration and presets, each remembered."""
+    """Answers that depend on configuration and presets, each remembered.
+
+    `left_out` are functions that are not looked at. In a captured region those are what runs
+    eagerly; `around` it, they are what is captured, and comments that mark code as eager do not count.
+    """
 
     def __init__(
         self,
         project: Project,
         presets: Sequence[Preset],
-        eager: Patterns,
+        left_out: Callable[[Function], bool],
+        *,
+        around: bool = False,
     ) -> None:
         self.project = project
-        self._eager = eager
+        self.around = around
+        self._left_out = left_out
         self._everything = False
         self._is_eager: dict[int, bool] = {}
         self._fixed = {
             guard.name: Value(Kind.HOST_VALUE, constant=(guard.value,))
             for preset in presets
             for guard in preset.guards
+            if not (around and guard.asks_capture)
         }
-        self._guards = {**_BUILT_IN, **self._fixed}
+        capturing = dict.fromkeys(tables.CAPTURE_GUARDS, _NO if around else _YES)
+        asked = [g.name for p in presets for g in p.guards if around and g.asks_capture]
+        self._own_guards = {**_BUILT_IN, **capturing}
+        self._guards = {**self._own_guards, **dict.fromkeys(asked, _NO), **self._fixed}
         self._decorators = frozenset(d for preset in presets for d in preset.decorators)
         self._contexts = frozenset(c for preset in presets for c in preset.contexts)
         self._host_names = tuple(n for preset in presets for n in preset.host_names)
@@ -61,7 +72,7 @@ class Surroundings:
         self._everything = True
         self._is_eager.clear()
         # What a preset says of captured code does not hold for the rest.
-        self._guards = {**_BUILT_IN}
+        self._guards = self._own_guards
         self._fixed = {}
 
     def is_eager(self, function: Function) -> bool:
@@ -77,21 +88,26 @@ class Surroundings:
         return any(map(_is_memo, function.facts.decorators))
 
     def _find_eager(self, function: Function) -> bool:
-        if function.facts.marker == "captured":
+        if function.facts.marker == "captured" and not self.around:
             return False
-        marked = function.facts.marker == "eager"
+        marked = self._is_marked(function.facts.marker)
         if function.owner >= 0:
             owner = self.project.classes[function.owner].facts
             # A class decorator that is an escape replaces the methods it is known for.
             marked = (
-                marked or owner.marker == "eager" or any(map(self._is_escape, owner.decorators))
+                marked
+                or self._is_marked(owner.marker)
+                or any(map(self._is_escape, owner.decorators))
             )
         if marked or any(map(self._is_escape, function.facts.decorators)):
             return True
         if function.facts.name in self._decorators:
             # What an escape hatch is applied to by a call leaves the capture as well.
             return True
-        return not self._everything and self._eager.match(function)
+        return not self._everything and self._left_out(function)
+
+    def _is_marked(self, marker: str) -> bool:
+        return not self.around and marker in ("eager", "step")
 
     def _is_escape(self, decorator: str) -> bool:
         last = decorator.rpartition(".")[2]
@@ -129,6 +145,19 @@ class Surroundings:
             )
             self._hosts[name] = found
         return found
+
+    def place_before(self, function: Function | None) -> Kind:
+        """Return where code that runs before capture makes a tensor without `device=`.
+
+        Only modules are sure to be built where the preset says, which counts around the region.
+        """
+        if self.around and not self._is_in_module(function):
+            return Kind.HOST_TENSOR
+        return self.setup_place
+
+    def _is_in_module(self, function: Function | None) -> bool:
+        owner = -1 if function is None else function.owner
+        return owner >= 0 and self.project.is_module(owner)
 
     def placed(self, name: str, value: Value) -> Value:
         """Return a parameter's value, moved to the host where its name says that it lives there."""

@@ -137,11 +137,13 @@ HOST_PREFIXES = (
 TUPLE_MODULES = _words("LSTM GRU RNN MultiheadAttention LSTMCell AdaptiveLogSoftmaxWithLoss")
 CONTAINERS = _words("ModuleList ModuleDict ParameterList ParameterDict Sequential")
 # Calls with one answer while a CUDA graph is being captured.
+# Questions whether a graph is being captured: true in a captured region, false around it.
+CAPTURE_GUARDS = _words(
+    "is_current_stream_capturing is_capturing torch.cuda.is_current_stream_capturing "
+    "torch.cuda.graphs.is_current_stream_capturing"
+)
+# What else is known of the surroundings of a captured region.
 GUARDS: dict[str, bool] = {
-    "is_current_stream_capturing": True,
-    "is_capturing": True,
-    "torch.cuda.is_current_stream_capturing": True,
-    "torch.cuda.graphs.is_current_stream_capturing": True,
     "torch.cuda._is_compiled": True,
     "torch.cuda.is_available": True,
     "torch.jit.is_scripting": False,

@@ -174,6 +174,7 @@ def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None
         "findings",
         "roots",
         "captured_functions",
+        "step_functions",
         "files",
         "errors",
     ]

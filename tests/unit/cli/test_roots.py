@@ -10,7 +10,7 @@ import pytest
 
 from capturelint.cli.main import main
 from capturelint.config import Config
-from capturelint.lint import engine
+from capturelint.lint import listing
 from capturelint.lint.result import Reached, RootReport
 from capturelint.report.text import NO_ROOTS
 
@@ -30,7 +30,7 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[Pat
         return (_ROOT,) if Path("b.py") in paths else ()
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(engine, "list_roots", list_roots)
+    monkeypatch.setattr(listing, "list_roots", list_roots)
     Path("b.py").touch()
     return asked
 

@@ -9,7 +9,8 @@ import pytest
 
 from capturelint.config import Scope
 from capturelint.finding import Effect, Span, Step
-from capturelint.lint.engine import check, list_roots
+from capturelint.lint.engine import check
+from capturelint.lint.listing import list_roots
 from capturelint.lint.registry import builtin_rules
 from capturelint.lint.result import CheckResult
 from tests.unit.lint.probe import config_for, found, written

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from capturelint.finding import Finding, Span, Step
-from capturelint.lint.engine import check, list_roots
+from capturelint.lint.engine import check
 from capturelint.lint.files import decode
+from capturelint.lint.listing import list_roots
 from capturelint.lint.registry import builtin_rules
 from tests.unit.lint.probe import config_for, written
 

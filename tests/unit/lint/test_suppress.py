@@ -240,9 +240,9 @@ _MEANT = "`capturelint: {}` is not understood; did you mean `{}`?"
         ("ignore-file", _MEANT.format("ignore-file", "ignore[CL101]")),
         (
             "xyz",
-            "`capturelint: xyz` is not understood; write `ignore[CL101]`, `captured` or `eager`",
+            "`capturelint: xyz` is not understood; write `ignore[CL101]`, `captured`, `eager` or `step`",
         ),
-        ("", "`capturelint:` says nothing; write `ignore[CL101]`, `captured` or `eager`"),
+        ("", "`capturelint:` says nothing; write `ignore[CL101]`, `captured`, `eager` or `step`"),
     ],
 )
 def test_a_comment_that_is_not_understood_is_reported_and_does_nothing(

@@ -9,7 +9,7 @@ import pytest
 
 from capturelint.finding import Effect
 from capturelint.lint.codes import OwnCode
-from capturelint.lint.registry import RuleEntry
+from capturelint.lint.registry import RuleEntry, builtin_rules
 from capturelint.operations import Operation
 from capturelint.report import page
 from capturelint.rule import About, Rule, Triggers, names
@@ -123,3 +123,10 @@ def test_json_has_the_same_shape_for_one_rule_and_for_many(entry: RuleEntry) -> 
         ],
     }
     assert json.loads(page.render_json([])) == {"version": 1, "rules": []}
+
+
+def test_a_page_says_whether_the_host_waits_outside_a_capture_too() -> None:
+    rules = {entry.code: entry for entry in builtin_rules()}
+
+    assert "\nrefuses-capture | slow with `--scope step` | " in page.render(rules["CL101"])
+    assert "--scope step" not in page.render(rules["CL205"])

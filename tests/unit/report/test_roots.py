@@ -45,8 +45,8 @@ def test_no_root_is_said_loudly() -> None:
 def test_json_holds_the_same() -> None:
     assert roots.render_json(_ROOTS[:1], reached=True) == (
         '{"version":1,"roots":[{"function":"B.forward","path":"b.py","line":7,"cell":null,'
-        '"why":"forward of an nn.Module","captured_functions":1,"reached":[{"function":"helper",'
-        '"path":"b.py","line":40,"cell":null,'
+        '"why":"forward of an nn.Module","scope":"captured","captured_functions":1,'
+        '"reached":[{"function":"helper","path":"b.py","line":40,"cell":null,'
         '"chain":[{"path":"b.py","line":9,"function":"B.forward","cell":null},'
         '{"path":"b.py","line":40,"function":"helper","cell":null}]}]}],"captured_functions":2}'
     )
