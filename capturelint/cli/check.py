@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import output
+from capturelint.cli import narrowing, output
 from capturelint.cli.progress import progress_line
 from capturelint.cli.reporting import FORMATS, can_count, report
 from capturelint.errors import CapturelintError
@@ -60,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="captured: what runs inside a CUDA graph (the default); step: also where the host waits "
         "in what runs each step around it; all: every function, also what never runs under capture",
     )
+    narrowing.add_arguments(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument(
         "--statistics",
@@ -115,6 +116,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.statistics and not can_count(options.format):
         raise StatisticsFormatError(options.format)
     output.check_writable(options.output)
+    entries = narrowing.read_baseline(options)
     files = [] if is_stdin else [Path(path) for path in paths]
     missing = complain_of_missing(files)
     # Only now what takes time to load, so that a mistake is answered at once.
@@ -135,6 +137,9 @@ def _run(options: argparse.Namespace) -> int:
             result = _check(files, config, rules, progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
+    result = narrowing.without_known(
+        result, options, entries, config, is_path_missing=bool(missing)
+    )
     report(result, options, rules, needs_roots=config.scope.value != "all")
     return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
 

@@ -12,7 +12,8 @@ from capturelint.finding import Finding, Step
 class CheckResult:
     """What a run found. `findings` are filtered and in order, unreadable files among them.
 
-    `errors` are functions that could not be analysed, a line each.
+    `errors` are functions that could not be analysed, a line each. `baselined` counts the findings
+    that a baseline holds, which are not among `findings`.
     """
 
     findings: tuple[Finding, ...]
@@ -22,6 +23,7 @@ class CheckResult:
     presets: tuple[str, ...]
     errors: tuple[str, ...]
     step_functions: int = 0
+    baselined: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,8 @@ def summary(result: CheckResult) -> str:
         *([counted(result.step_functions, "step function")] if result.step_functions else []),
         f"preset {', '.join(result.presets)}" if result.presets else "no preset",
     ]
+    if result.baselined:
+        parts.append(f"{result.baselined:,} in the baseline")
     if unread:
         parts.append(f"{unread} not checked (CL000)")
     return ", ".join(parts)

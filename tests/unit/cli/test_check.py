@@ -177,6 +177,7 @@ def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None
         "step_functions",
         "files",
         "errors",
+        "baselined",
     ]
     assert err == ""
 
