@@ -30,6 +30,28 @@ class Role(IntEnum):
     PACKAGE = 5
 
 
+class Mark(Enum):
+    """What a place in captured code does that a replay does not do again, where that matters."""
+
+    COUNTER = "it changes a Python value that device work of later calls uses"
+    RANDOM = "it draws a number on the host that device work uses"
+    CLOCK = "it reads the time or the state of the machine, which device work uses"
+    REBOUND = "it puts a new tensor in an attribute, which the next call reads"
+    RETAINED = "it keeps an argument in an attribute, which the next call reads"
+    GROWN = "it makes a container or a tensor longer, which the next call reads"
+
+
+class Source(NamedTuple):
+    """A place that gives another value in each call: in which function of the project, and where.
+
+    `span` is in Python's own coordinates, in the tree of that function alone.
+    """
+
+    mark: Mark
+    function: int
+    span: tuple[int, int, int, int]
+
+
 class Ref(NamedTuple):
     """A symbol of the checked project. `at` is its index there. `owner` is a method's class, else -1."""
 
@@ -47,6 +69,7 @@ class Value(NamedTuple):
     (the object itself) or, of a MODULE, the class it is an instance of.
     `items` are the values of a tuple or list literal in order; `element` is what iterating gives.
     `pinned` and `varies` are about host tensors: page-locked; changes from call to call.
+    `sources` are the places whose changing values a host value was made of.
     `weak` marks a device tensor that is only supposed to be one from how the code uses it.
     """
 
@@ -62,6 +85,7 @@ class Value(NamedTuple):
     varies: bool = False
     weak: bool = False
     optional: bool = False
+    sources: tuple[Source, ...] = ()
 
     @property
     def is_device_tensor(self) -> bool:

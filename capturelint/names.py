@@ -63,7 +63,8 @@ class FileFacts:
 
     `imports` maps a local name to a module and, for `from module import name`, the name in it.
     `assigns` are module-level names bound once, with the source text of their value; a name bound
-    more often has the text "". `has_comments`: it has comments addressed to capturelint.
+    more often has the text "". `rebound` are those that a function rebinds, with the text of their
+    first value. `has_comments`: it has comments addressed to capturelint.
     `foreign` are attributes that it sets on something other than `self`.
     """
 
@@ -77,6 +78,7 @@ class FileFacts:
     assigns: dict[str, str]
     has_comments: bool = False
     foreign: tuple[str, ...] = ()
+    rebound: dict[str, str] = field(default_factory=dict)
     top_functions: dict[str, int] = field(default_factory=dict)
     top_classes: dict[str, int] = field(default_factory=dict)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from libcst.metadata import CodeRange
 
 from capturelint.condition import asked_tensor, only_raises, parts_of_test
 from capturelint.finding import Effect, Span
-from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "About",
     "Effect",
     "Kind",
+    "Mark",
     "Operation",
     "Report",
     "Rule",
@@ -51,6 +52,8 @@ class Trait(Enum):
     TENSOR_ITERATION = "a device tensor is iterated over"
     TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
     TENSOR_FORMAT = "a device tensor is formatted or printed"
+    TENSOR_KEPT = "a tensor is put in an attribute of self"
+    CHANGING_VALUE = "a host value changes from call to call"
     HOST_SCALAR_OPERAND = "a tensor on the host is an operand of device work"
 
 
@@ -101,7 +104,8 @@ class Subject:
     `positions` are of libcst nodes inside it, already in file coordinates (lines from 1, columns
     from 0, in characters). `values` maps a span of an expression to what is known of its value.
     `captured` is False where the function is looked at only because of `--scope all`. `is_step`: it
-    runs each step around a captured region, and only where the host surely waits is it of interest.
+    runs each step around a captured region, and only where the host surely waits is it of interest. `marks` says
+    of places, by the span of the expression or of the target set, what a replay leaves out.
     """
 
     function: str
@@ -109,6 +113,7 @@ class Subject:
     values: Mapping[Span, Value]
     captured: bool = True
     is_step: bool = False
+    marks: Mapping[Span, Mark] = field(default_factory=dict)
 
 
 class Rule(cst.BatchableCSTVisitor):
@@ -138,6 +143,11 @@ class Rule(cst.BatchableCSTVisitor):
     def kind(self, node: cst.CSTNode) -> Kind:
         """Return where the value of an expression lives."""
         return self.value(node).kind
+
+    def mark(self, node: cst.CSTNode) -> Mark | None:
+        """Return what `node`, a call or the target of an assignment, does that a replay does not."""
+        span = self.subject.positions.get(node)
+        return None if span is None else self.subject.marks.get(span)
 
     def full_name(self, node: cst.CSTNode) -> str:
         """Return the dotted name that `node` stands for outside the project, or "".

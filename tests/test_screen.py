@@ -89,7 +89,9 @@ def _forced(paths: list[Path], config: Config) -> set[Place]:
         captured = state.index in linked.captured
         rules = [entry.rule for entry in _RULES]
         try:
-            said = reports_of(rules, source, function.facts, state.values, captured=captured)
+            said = reports_of(
+                rules, source, function.facts, state.values, state.marks, captured=captured
+            )
         except UNPARSED:
             continue
         path = str(Path(function.file.path).resolve())

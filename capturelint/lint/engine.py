@@ -105,7 +105,13 @@ def _findings_of(
     is_captured = not is_step and state.index in linked.captured
     try:
         said = subjects.reports_of(
-            chosen, source, function.facts, state.values, captured=is_captured, is_step=is_step
+            chosen,
+            source,
+            function.facts,
+            state.values,
+            state.marks,
+            captured=is_captured,
+            is_step=is_step,
         )
     except subjects.UNPARSED:
         return [

@@ -62,6 +62,7 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
         assigns=walk.assigns,
         has_comments="capturelint:" in text,
         foreign=tuple(walk.foreign),
+        rebound={name: walk.first.get(name, "") for name in walk.rebound},
         top_functions=walk.top_functions,
         top_classes=walk.top_classes,
     )
@@ -80,6 +81,8 @@ class _Walk:
         self.functions: list[Draft] = []
         self.classes: list[ClassFacts] = []
         self.assigns: dict[str, str] = {}
+        self.first: dict[str, str] = {}
+        self.rebound: dict[str, None] = {}
         self.foreign: dict[str, None] = {}
         self.top_functions: dict[str, int] = {}
         self.top_classes: dict[str, int] = {}
@@ -175,15 +178,16 @@ class _Walk:
         for target in targets:
             if not isinstance(target, ast.Name):
                 continue
+            source = "" if node.value is None else self._source(node.value)
             again = target.id in self.assigns
-            self.assigns[target.id] = (
-                "" if again or node.value is None else self._source(node.value)
-            )
+            self.assigns[target.id] = "" if again else source
+            self.first.setdefault(target.id, source)
 
     def _note_stores(self, node: ast.stmt, draft: Draft) -> None:
         if isinstance(node, ast.Global):
             # A name that functions rebind is no constant.
             self.assigns.update(dict.fromkeys(node.names, ""))
+            self.rebound.update(dict.fromkeys(node.names))
         for attribute in stored(node, draft.self_name):
             draft.stores[attribute] = None
         self.foreign.update(dict.fromkeys(foreign(node, draft.self_name)))

@@ -18,6 +18,7 @@ from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from capturelint.lint.roots import find_roots, find_seeds, find_sites
 from capturelint.lint.values.analysis import Analysis
+from capturelint.lint.values.marks import Marks
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.lint.ways import Way, start_of
@@ -196,6 +197,7 @@ def link(
     roots = dict(find_roots(project, configured))
     with deep_recursion():
         analysis.run(roots, find_sites(project))
+        Marks(analysis).settle()
     linked = Linked(
         project,
         reader,
@@ -213,6 +215,7 @@ def link(
         surroundings.include_everything()
         with deep_recursion():
             analysis.run(find_seeds(project, linked.is_own, linked.captured), ())
+            Marks(analysis).settle()
     return linked
 
 

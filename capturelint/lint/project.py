@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
-from capturelint.lint.symbols import Class, Function, Symbol, is_outside_module
+from capturelint.lint.symbols import Class, Function, Symbol, is_outside_module, reached
 from capturelint.names import FileFacts
 
 _DEPTH = 12
@@ -114,7 +114,7 @@ class Project:
         """Return the class and its project ancestors, nearest first (depth first, each once)."""
         found = self._orders.get(index)
         if found is None:
-            found = _reached(index, lambda one: self.bases(one)[0][::-1])
+            found = reached(index, lambda one: self.bases(one)[0][::-1])
             self._orders[index] = found
         return found
 
@@ -136,8 +136,8 @@ class Project:
         below = self._below()
         found = self._families.get(index)
         if found is None:
-            reached = _reached(index, lambda one: below.get(one, ()))
-            found = self._families[index] = reached[1:]
+            family = reached(index, lambda one: below.get(one, ()))
+            found = self._families[index] = family[1:]
         return found
 
     def method(self, index: int, name: str) -> int:
@@ -147,6 +147,12 @@ class Project:
             if found is not None:
                 return found
         return -1
+
+    def owner_of(self, function: Function) -> int:
+        """Return the class that a function, or the one it is defined in, is a method of; or -1."""
+        while function.owner < 0 and function.parent >= 0:
+            function = self.functions[function.parent]
+        return function.owner
 
     def overrides(self, index: int, name: str) -> list[int]:
         """Return the functions that subclasses of a class put in place of method `name`."""
@@ -236,15 +242,3 @@ class Project:
         if self.file(module) is not None or module in self._folders:
             return Symbol(Ref(Role.PACKAGE, 0), module)
         return Symbol(name=module)
-
-
-def _reached(start: int, following: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
-    """Return `start` and all that is reached from it, depth first, each once."""
-    seen: dict[int, None] = {}
-    stack = [start]
-    while stack:
-        current = stack.pop()
-        if current not in seen:
-            seen[current] = None
-            stack.extend(following(current))
-    return tuple(seen)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from capturelint.finding import Span
-from capturelint.kind import UNKNOWN, Value
-from capturelint.lint.values.frame import RawSpan
+from capturelint.kind import UNKNOWN, Mark, Value
+from capturelint.lint.values.kept import RawSpan
 from capturelint.names import FunctionFacts
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
 from capturelint.source import SourceFile, line_shift
 
 # libcst turns a RecursionError in its positions into a KeyError.
+Fact = TypeVar("Fact")
 UNPARSED = (cst.ParserSyntaxError, RecursionError, KeyError)
 
 
@@ -30,6 +32,7 @@ def reports_of(
     source: SourceFile,
     function: FunctionFacts,
     raw_values: Mapping[RawSpan, Value],
+    raw_marks: Mapping[RawSpan, Mark],
     *,
     captured: bool,
     is_step: bool = False,
@@ -43,10 +46,11 @@ def reports_of(
     ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
     positions = {node: span_of(ranges[node], line_shift=shift) for node in ranges}
     values = in_file(raw_values, source, shift)
+    marks = in_file(raw_marks, source, shift)
     if is_step:
         # Code around a captured region holds as many arrays and host tensors as device tensors.
         values = {span: UNKNOWN if value.weak else value for span, value in values.items()}
-    subject = Subject(function.qualname, positions, values, captured, is_step)
+    subject = Subject(function.qualname, positions, values, captured, is_step, marks)
     visitors = [rule(subject) for rule in rules]
     cst.Module.visit(tree, _Walk(visitors))
     live = _Live(values)
@@ -58,9 +62,9 @@ def reports_of(
     ]
 
 
-def in_file(raw: Mapping[RawSpan, Value], source: SourceFile, shift: int) -> dict[Span, Value]:
-    """Return values by span in file coordinates: Python's byte columns become characters."""
-    values: dict[Span, Value] = {}
+def in_file(raw: Mapping[RawSpan, Fact], source: SourceFile, shift: int) -> dict[Span, Fact]:
+    """Return facts by span in file coordinates: Python's byte columns become characters."""
+    values: dict[Span, Fact] = {}
     for (line, column, end_line, end_column), value in raw.items():
         start, end = line + shift, end_line + shift
         values[

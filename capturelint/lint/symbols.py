@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from capturelint.kind import Ref
@@ -59,3 +60,15 @@ def is_outside_module(name: str) -> bool:
     if name.startswith("torch.nn.") and name.count(".") >= 2:
         return not name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils."))
     return name.rpartition(".")[2] in _MODULE_CLASSES
+
+
+def reached(start: int, following: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
+    """Return `start` and all that is reached from it, depth first, each once."""
+    seen: dict[int, None] = {}
+    stack = [start]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen[current] = None
+            stack.extend(following(current))
+    return tuple(seen)

@@ -120,7 +120,7 @@ def test_a_report_stands_where_the_file_has_it_even_behind_wide_letters() -> Non
     function = _function(5, first=4, column=4)
     raw = {(3, 18, 3, 22): UNKNOWN, (3, 20, 3, 21): DEVICE}
 
-    said = reports_of([EachCall], source, function, raw, captured=True)
+    said = reports_of([EachCall], source, function, raw, {}, captured=True)
 
     assert said == [(EachCall, Report(Span(5, 14, 5, 18), " device tensor", (Effect.SLOW,)))]
 
@@ -129,7 +129,7 @@ def test_a_report_in_code_that_never_runs_is_dropped() -> None:
     source = SourceFile.of("def f(x):\n    g(x)\n    h(x)\n")
     raw = {(3, 4, 3, 8): UNKNOWN}
 
-    said = reports_of([EachCall], source, _function(3), raw, captured=True)
+    said = reports_of([EachCall], source, _function(3), raw, {}, captured=True)
 
     assert [report.span.line for _, report in said] == [3]
 
@@ -138,7 +138,7 @@ def test_a_report_of_a_whole_statement_needs_one_part_that_runs() -> None:
     source = SourceFile.of("def f(x):\n    g(\n        x,\n    )\n")
     raw = {(3, 8, 3, 9): DEVICE}
 
-    said = reports_of([EachCall], source, _function(4), raw, captured=True)
+    said = reports_of([EachCall], source, _function(4), raw, {}, captured=True)
 
     assert [report.span for _, report in said] == [Span(2, 4, 4, 5)]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
-from capturelint.lint.values import binding, statements
+from capturelint.lint.values import binding, changing, statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
+from capturelint.lint.values.changes import Changes
 from capturelint.lint.values.decorators import Decorators
+from capturelint.lint.values.depth import Depth
 from capturelint.lint.values.entrance import Entrance
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import UNFINISHED, join, join_passed
@@ -22,12 +23,15 @@ from capturelint.lint.values.surroundings import Surroundings
 from capturelint.rule import Trait
 from capturelint.source import FunctionNode, line_shift
 
-_DEEPEST = 20
 _MOST_ROUNDS = 4
 
 
-class Analysis:
+class Analysis(Depth):
     """One run. `wanted`: whether a rule needs a function's values; `returns`: what is left out gives."""
+
+    # What a frame asks for, which its own module cannot import.
+    bind = staticmethod(binding.bind)
+    passed_on = staticmethod(changing.passed_on)
 
     def __init__(
         self,
@@ -38,17 +42,18 @@ class Analysis:
         *,
         returns: Mapping[int, Value] | None = None,
     ) -> None:
+        super().__init__()
         self.project = project
         self.surroundings = surroundings
         self.attributes = Attributes(self)
         self.states: dict[int, FunctionState] = {}
         self.failures: dict[int, str] = {}
+        self.changes = Changes(project)
         self.entrance = Entrance(self, body_of)
         self.setup = Setup(self)
         self._decorators = Decorators(self)
         self._wanted = wanted
         self._returns = returns or {}
-        self._depth = 0
         self._queue: dict[int, None] = {}
         self._roots: list[int] = []
 
@@ -153,20 +158,6 @@ class Analysis:
             return known if declared == UNKNOWN else declared
         return known
 
-    @property
-    def may_go_deeper(self) -> bool:
-        """Return whether one more call may be evaluated inside those under way."""
-        return self._depth < _DEEPEST
-
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
-        """Count one more call under way."""
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
-
     def _evaluate(self, state: FunctionState) -> None:
         function = self.project.functions[state.index]
         node = self.entrance.body_of(function)
@@ -183,6 +174,7 @@ class Analysis:
         try:
             with self.deeper():
                 frame.falls_through = statements.run_block(frame, node.body)
+            changing.settle(frame)
             self._keep(state, frame)
             if state.rounds == 1 and function.facts.decorators:
                 for index in self._decorators.wrappers(function):
@@ -200,7 +192,9 @@ class Analysis:
             self._queue[index] = None
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
-        state.names, state.traits = frame.names, frame.traits
+        state.names, state.traits, state.kept = frame.names, frame.traits, frame.kept
+        if any(store.mark is not None for store in frame.kept.stores):
+            state.traits.add(Trait.TENSOR_KEPT)
         keeps = self._wanted(frame.names, frame.traits)
         state.values = frame.values if keeps else {}
         result = frame.result()
@@ -232,10 +226,6 @@ class Analysis:
         """Return whether a frame is the evaluation of a capture site's own function."""
         state = None if frame.function is None else self.states.get(frame.function.index)
         return state is not None and state.is_site
-
-    def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
-        """Bind a comprehension's target."""
-        binding.bind(frame, target, value)
 
     def default_place(self, frame: Frame) -> Kind:
         """Return where a tensor is made without `device=`."""

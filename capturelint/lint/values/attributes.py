@@ -95,7 +95,7 @@ class Attributes:
         order = project.order(index)
         found = self._from_stores(order, name, constructing=True)
         # What other methods store may rest on what the constructor stored.
-        self._values[index, name] = found
+        self._values[index, name] = found if found is not None else self._declared(order, name)
         later = self._from_stores(order, name, constructing=False)
         if later is not None:
             found = later if found is None else join(found, later)
@@ -161,16 +161,10 @@ class Attributes:
             functions = self._analysis.project.functions
             start = self._analysis.project.first_function[one.file.module]
             for function in functions[start : start + len(one.file.functions)]:
-                if function.facts.stores and self._owner(function) == index:
+                if function.facts.stores and self._analysis.project.owner_of(function) == index:
                     for name in function.facts.stores:
                         found.setdefault(name, []).append(function)
         return found
-
-    def _owner(self, function: Function) -> int:
-        functions = self._analysis.project.functions
-        while function.owner < 0 and function.parent >= 0:
-            function = functions[function.parent]
-        return function.owner
 
     def _declared(self, order: tuple[int, ...], name: str) -> Value | None:
         """Return what a class-level annotation or assignment says."""

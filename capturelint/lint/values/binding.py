@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from capturelint.kind import Kind, Value
+from capturelint.kind import Kind, Mark, Value
+from capturelint.lint.values.changing import note_use, sources_of
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.subscripts import is_suspect_index
@@ -22,6 +23,7 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
             # There names tell what is a copy on the host, since much of both kinds is about.
             value = surroundings.placed(target.id, value)
         frame.env[target.id] = value
+        frame.kept.inputs.discard(target.id)
         if frame.dotted_keys:
             _forget(frame, target.id)
     elif isinstance(target, ast.Tuple | ast.List):
@@ -29,17 +31,51 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
     elif isinstance(target, ast.Starred):
         bind(frame, target.value, sequence(None, value))
     elif isinstance(target, ast.Attribute):
-        frame.evaluate(target.value)
-        key = chain_text(target)
-        if key:
-            frame.env[key] = value
-            frame.dotted_keys = True
-            if key == f"{frame.self_name}.{target.attr}":
-                frame.store(target.attr, value)
+        _bind_attribute(frame, target, value, source)
     elif isinstance(target, ast.Subscript):
         _store_item(frame, target, value)
     if frame.live and not isinstance(target, ast.Subscript):
         frame.values[raw_span(target)] = value
+
+
+def _bind_attribute(
+    frame: Frame, target: ast.Attribute, value: Value, source: ast.expr | None
+) -> None:
+    is_own = _set_attribute(frame, target, value)
+    if frame.live:
+        if not any(
+            one.mark is Mark.COUNTER and one.span == raw_span(target) for one in value.sources
+        ):
+            owner = frame.function if is_own else None
+            frame.analysis.changes.note_set_anew(owner, target.attr)
+        if is_own:
+            mark = frame.kept.mark_of(target.attr, source, value)
+            frame.kept.note_store(target.attr, raw_span(target), mark)
+    if is_own:
+        frame.kept.written |= {target.attr}
+
+
+def bind_in_place(frame: Frame, target: ast.expr, value: Value) -> None:
+    """Bind the target of `+=`: a tensor stays where it is, so that nothing new is kept."""
+    if not isinstance(target, ast.Attribute) or not value.is_tensor:
+        bind(frame, target, value)
+        return
+    _set_attribute(frame, target, value)
+    if frame.live:
+        frame.values[raw_span(target)] = value
+
+
+def _set_attribute(frame: Frame, target: ast.Attribute, value: Value) -> bool:
+    """Set what is known of an attribute; return whether it is one of self."""
+    frame.evaluate(target.value)
+    key = chain_text(target)
+    if key:
+        frame.env[key] = value
+        frame.dotted_keys = True
+    is_own = key == f"{frame.self_name}.{target.attr}"
+    if is_own:
+        frame.store(target.attr, value)
+    return is_own
 
 
 def _forget(frame: Frame, name: str) -> None:
@@ -58,8 +94,9 @@ def _unpack(
         frame.note(Trait.TENSOR_ITERATION)
     has_star = any(isinstance(target, ast.Starred) for target in targets)
     if items is not None and len(items) == len(targets) and not has_star:
-        for target, item in zip(targets, items, strict=True):
-            bind(frame, target, item)
+        sources = source.elts if isinstance(source, ast.Tuple | ast.List) else [None] * len(items)
+        for target, item, part in zip(targets, items, sources, strict=True):
+            bind(frame, target, item, part)
         return
     if items is not None and has_star:
         items = None
@@ -84,6 +121,9 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = frame.evaluate(target.value)
     index = frame.evaluate(target.slice)
+    if frame.changing and base.is_device_tensor:
+        note_use(frame, sources_of(index))
+        note_use(frame, sources_of(value))
     if is_suspect_index(target.slice, index) or (base.is_tensor and value.is_host):
         frame.note(Trait.TENSOR_SUBSCRIPT)
     key = chain_text(target.value)

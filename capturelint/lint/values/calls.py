@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 
-from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
-from capturelint.lint.values import builtin_calls, factories, tables, tensors
+from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Value
+from capturelint.lint.values import builtin_calls, factories, host_sources, tables, tensors
 from capturelint.lint.values.arguments import Arguments
+from capturelint.lint.values.changing import changed
 from capturelint.lint.values.follow import (
     call_module,
     call_refs,
@@ -17,21 +19,30 @@ from capturelint.lint.values.follow import (
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, raw_span
 from capturelint.lint.values.join import iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
+from capturelint.lint.values.module_methods import module_method
 from capturelint.lint.values.notes import note_name, note_operands
 from capturelint.lint.values.outside import call_outside
+from capturelint.lint.values.own_calls import note_own_call
+
+# They ask only for the form of what they are given.
+_ASKERS = frozenset("len isinstance hasattr id type".split())
 
 
 def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     """Return what a call gives; under capture, follow it into the project."""
     function = node.func
     receiver: Value | None = None
+    reads = len(frame.kept.reads)
     if isinstance(function, ast.Attribute):
         name = function.attr
         receiver, target = _method_target(frame, function)
     else:
         target = frame.evaluate(function)
         name = function.id if isinstance(function, ast.Name) else ""
-    arguments = evaluated_arguments(frame, node)
+    with frame.kept.only_asked() if name in _ASKERS else nullcontext():
+        arguments = evaluated_arguments(frame, node)
+    if frame.live:
+        note_own_call(frame, node, target, arguments.positional, reads)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
     if name in ("enter_context", "capture_begin", "capture_end"):
@@ -44,10 +55,26 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
             return OFF
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
         return _tensor_method(frame, receiver, name, arguments, node)
+    return _called(frame, receiver, target, name, arguments, node)
+
+
+def _called(
+    frame: Frame,
+    receiver: Value | None,
+    target: Value,
+    name: str,
+    arguments: Arguments,
+    node: ast.Call,
+) -> Value:
+    """Return what calling something gives that is no method of a tensor."""
     if target.kind is Kind.MODULE and not target.refs:
         return call_module(frame, target, arguments, node)
     if target.name and not target.refs:
-        return call_outside(frame, target.name, name, arguments, node)
+        if target.name in host_sources.MAKERS:
+            return Value(Kind.HOST_VALUE, name=host_sources.MAKERS[target.name])
+        given = call_outside(frame, target.name, name, arguments, node)
+        mark = host_sources.mark_of_function(target.name, given)
+        return given if mark is None else changed(frame, mark, node, given)
     if target.refs:
         return call_refs(frame, target, arguments, node)
     if receiver is not None:
@@ -142,7 +169,9 @@ def _tensor_method(
         if frame.self_name and key == f"{frame.self_name}.{key.rpartition('.')[2]}":
             frame.store(key.rpartition(".")[2], receiver)
     note_operands(frame, [receiver, *arguments.positional])
-    return tensors.method(receiver, name, arguments.positional, dict(arguments.keywords))
+    given = tensors.method(receiver, name, arguments.positional, dict(arguments.keywords))
+    mark = host_sources.mark_of_method(receiver, name)
+    return given if mark is None else changed(frame, mark, node, given)
 
 
 def _on_object(
@@ -153,7 +182,7 @@ def _on_object(
     if guard is not None:
         return guard
     if receiver.kind is Kind.MODULE:
-        return _module_method(frame, receiver, name, arguments, node)
+        return module_method(frame, receiver, name, arguments, node)
     if receiver.kind in (Kind.HOST_VALUE, Kind.SHAPE):
         return builtin_calls.container_method(frame, receiver, name, arguments.positional, node)
     pass_functions(frame, arguments, node)
@@ -166,63 +195,6 @@ def _on_object(
     if name == "to" and arguments.positional and arguments.positional[0].name == "@device":
         return Value(factories.place_of(arguments.positional[0]), weak=True)
     return UNKNOWN
-
-
-def _module_method(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call
-) -> Value:
-    if name in ("register_buffer", "register_parameter") and len(arguments.positional) > 1:
-        _register(frame, arguments, node)
-        return NONE
-    if name in ("append", "extend", "insert", "add_module") and arguments.positional:
-        _hold(frame, receiver, name, arguments.positional[-1], node)
-        return receiver
-    if name in ("forward", "__call__"):
-        return call_module(frame, receiver, arguments, node)
-    if name in ("values", "children", "modules"):
-        return sequence(None, receiver.element or UNKNOWN)
-    if name in ("items", "named_children", "named_modules"):
-        return sequence(None, sequence((HOST, receiver.element or UNKNOWN)))
-    if name in ("keys",):
-        return sequence(None, HOST)
-    if name in ("parameters", "buffers"):
-        return sequence(None, DEVICE)
-    if name in (
-        "to",
-        "cuda",
-        "eval",
-        "train",
-        "half",
-        "float",
-        "bfloat16",
-        "requires_grad_",
-        "cpu",
-    ):
-        return receiver
-    pass_functions(frame, arguments, node)
-    return UNKNOWN
-
-
-def _hold(frame: Frame, receiver: Value, name: str, value: Value, node: ast.Call) -> None:
-    """Note that a container such as `nn.ModuleList` holds one more module."""
-    key = chain_text(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-    held = iterated(value) if name == "extend" else value
-    element = held if receiver.element is None else join(receiver.element, held)
-    grown = receiver._replace(element=element)
-    owner, _, attribute = key.rpartition(".")
-    if owner and owner == frame.self_name:
-        frame.store(attribute, grown)
-    elif key in frame.env:
-        frame.env[key] = grown
-
-
-def _register(frame: Frame, arguments: Arguments, node: ast.Call) -> None:
-    """Note `self.register_buffer("table", tensor)`: it moves with the module, so to the device."""
-    key, value = arguments.positional[:2]
-    is_own = isinstance(node.func, ast.Attribute) and chain_text(node.func.value) == frame.self_name
-    if is_own and key.constant:
-        placed = value if value.is_none else Value(Kind.DEVICE_TENSOR, value.dtype, value.rank)
-        frame.store(str(key.constant[0]), placed)
 
 
 def _unknown_callee(frame: Frame, target: Value, arguments: Arguments, node: ast.Call) -> Value:

@@ -62,6 +62,7 @@ class Entrance:
                 signature=self._known_signature(function, node),
             )
         )
+        frame.kept.inputs.update(frame.env)
         self._bind_self(frame, function, node)
         return frame
 

@@ -15,6 +15,9 @@ from capturelint.lint.values.operators import combined
 from capturelint.lint.values.subscripts import sliced_by, subscripted
 from capturelint.rule import Trait
 
+# What is asked of the form of a tensor, not of what it holds.
+_FORM = frozenset("shape device dtype ndim is_cuda".split())
+
 
 def _constant(_frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.Constant), "dispatched by type"
@@ -28,11 +31,23 @@ def _name(frame: Frame, node: ast.expr) -> Value:
 
 def _attribute(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.Attribute), "dispatched by type"
-    if frame.dotted_keys:
-        known = frame.env.get(chain_text(node))
-        if known is not None:
-            frame.evaluate(node.value)
-            return known
+    known = frame.env.get(chain_text(node)) if frame.dotted_keys else None
+    if known is not None:
+        frame.evaluate(node.value)
+    if frame.live and isinstance(node.value, ast.Name) and node.value.id == frame.self_name:
+        found = known if known is not None else _looked_up(frame, node)
+        if found.kind is not Kind.MODULE and not found.refs:
+            frame.kept.note_read(node.attr)
+        return found
+    if known is not None:
+        return known
+    if node.attr in _FORM:
+        with frame.kept.only_asked():
+            return _looked_up(frame, node)
+    return _looked_up(frame, node)
+
+
+def _looked_up(frame: Frame, node: ast.Attribute) -> Value:
     if is_super_call(node.value):
         return super_attribute(frame, node.attr)
     return attribute_value(frame, frame.evaluate(node.value), node.attr)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from capturelint.kind import NONE, UNKNOWN, Value
+from capturelint.kind import NONE, UNKNOWN, Source, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.join import join, join_all
+from capturelint.lint.values.kept import Kept, RawSpan
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 # The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
 GRAPH = "@graph"
 
-RawSpan = tuple[int, int, int, int]
 Evaluator = Callable[["Frame", ast.expr], Value]
 
 
@@ -33,7 +33,9 @@ class Frame:
     __slots__ = (
         "analysis",
         "captured",
+        "changing",
         "closure",
+        "decisions",
         "dotted_keys",
         "env",
         "evaluators",
@@ -41,7 +43,9 @@ class Frame:
         "file",
         "flags",
         "function",
+        "globals",
         "is_generator",
+        "kept",
         "live",
         "loop_line",
         "names",
@@ -83,6 +87,12 @@ class Frame:
         self.stores: dict[str, Value] = {}
         # The condition that a local flag stands for, as in `is_plain = x is None`, and the names in it.
         self.flags: dict[str, tuple[ast.expr, frozenset[str]]] = {}
+        # Whether a value met here changes from call to call; tests on such values, to be settled.
+        self.changing = False
+        self.decisions: list[tuple[tuple[Source, ...], ast.stmt]] = []
+        self.globals: set[str] = set()
+        # What this call reads of attributes of self, and leaves in them.
+        self.kept = Kept()
         # The lasting attribute or cache that a local name was read from.
         self.origins: dict[str, str] = {}
 
@@ -105,6 +115,10 @@ class Frame:
         """Return what an expression is, and note it where the code is live."""
         value = self.evaluators[type(node)](self, node)
         if self.live:
+            if self.changing:
+                value = self.analysis.passed_on(self, node, value)
+            elif value.sources:
+                self.changing = True
             # Spelled out: this is done for every expression.
             self.values[
                 (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)

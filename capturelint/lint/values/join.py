@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Value
+from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Source, Value
 
 _DEEPEST = 3
 # What a function gives to itself, before it is known what it gives.
 UNFINISHED = Value(name="@unfinished")
 _MOST_REFS = 40
+_MOST_SOURCES = 4
 _HOST_LIKE = (Kind.HOST_VALUE, Kind.SHAPE)
 
 
@@ -22,7 +23,9 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
     if right.is_none:
         return left if left.optional else left._replace(optional=True)
     if left.kind is not right.kind:
-        return _join_kinds(left, right, depth)
+        joined = _join_kinds(left, right, depth)
+        sources = joined_sources(left.sources, right.sources)
+        return joined._replace(sources=sources) if sources else joined
     return Value(
         left.kind,
         left.dtype if left.dtype == right.dtype else "",
@@ -36,6 +39,7 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
         left.varies or right.varies,
         left.weak and right.weak,
         left.optional or right.optional,
+        joined_sources(left.sources, right.sources),
     )
 
 
@@ -111,6 +115,13 @@ def joined_refs(left: tuple[Ref, ...], right: tuple[Ref, ...]) -> tuple[Ref, ...
     if not left:
         return right
     return tuple(dict.fromkeys(left + right))[:_MOST_REFS]
+
+
+def joined_sources(left: tuple[Source, ...], right: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Return the places that either value was made of, each once, up to a limit."""
+    if left == right or not right:
+        return left
+    return tuple(dict.fromkeys(left + right))[:_MOST_SOURCES]
 
 
 def _shared_name(left: Value, right: Value) -> str:

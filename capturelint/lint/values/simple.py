@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from capturelint.kind import Kind, Value
-from capturelint.lint.values import once, truth
-from capturelint.lint.values.binding import bind
+from capturelint.kind import HOST, Kind, Value
+from capturelint.lint.values import counts, once, truth
+from capturelint.lint.values.binding import bind, bind_in_place
 from capturelint.lint.values.expressions import annotated
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import join
@@ -31,6 +31,8 @@ def _never_returns(node: ast.expr) -> bool:
 def _assign(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Assign), "dispatched by type"
     value = frame.evaluate(node.value)
+    if counts.is_next_of_itself(frame, node.targets, node.value):
+        value = counts.counted(frame, node.targets[0], value)
     for target in node.targets:
         bind(frame, target, value, node.value)
     first = node.targets[0]
@@ -71,7 +73,7 @@ def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:
         value = join(said, value) if isinstance(node.target, ast.Attribute) else value
     elif value.items == () and said.element is not None:
         value = said
-    bind(frame, node.target, value)
+    bind(frame, node.target, value, node.value)
     return True
 
 
@@ -79,16 +81,22 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.AugAssign), "dispatched by type"
     left = frame.evaluate(node.target)
     right = frame.evaluate(node.value)
+    if left.is_unknown and counts.is_global_number(frame, node.target):
+        left = HOST
     value = combined(frame, left, node.op, right)
     if left.is_tensor and value.is_tensor:
         value = value._replace(kind=left.kind, dtype=left.dtype or value.dtype, rank=left.rank)
     if isinstance(node.target, ast.Attribute) and value.kind is Kind.HOST_TENSOR:
         value = value._replace(varies=True)
+    if left.sources or right.sources:
+        value = counts.combined_sources(frame, left, right, value)
+    if counts.is_lasting(frame, node.target) and right.is_host:
+        value = counts.counted(frame, node.target, value)
     if isinstance(node.target, ast.Subscript):
         # The mask is read and written; that the value is a number does not help.
         frame.note(Trait.TENSOR_SUBSCRIPT)
     else:
-        bind(frame, node.target, value)
+        bind_in_place(frame, node.target, value)
     return True
 
 
@@ -143,6 +151,12 @@ def _define_class(frame: Frame, node: ast.stmt) -> bool:
     return True
 
 
+def _global(frame: Frame, node: ast.stmt) -> bool:
+    assert isinstance(node, ast.Global), "dispatched by type"
+    frame.globals.update(node.names)
+    return True
+
+
 def _import(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
     file, project = frame.file, frame.analysis.project
@@ -168,6 +182,7 @@ SIMPLE: dict[type, Callable[[Frame, ast.stmt], bool]] = {
     ast.FunctionDef: _define,
     ast.AsyncFunctionDef: _define,
     ast.ClassDef: _define_class,
+    ast.Global: _global,
     ast.Import: _import,
     ast.ImportFrom: _import,
 }

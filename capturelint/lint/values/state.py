@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from capturelint.kind import UNKNOWN, Value
-from capturelint.lint.values.frame import RawSpan
+from capturelint.kind import UNKNOWN, Mark, Value
+from capturelint.lint.values.kept import Kept, RawSpan
 from capturelint.rule import Trait
 
 
@@ -26,6 +26,8 @@ class FunctionState:
     returns: Value = UNKNOWN
     values: dict[RawSpan, Value] = field(default_factory=dict)
     has_region: bool = False
+    kept: Kept = field(default_factory=Kept)
+    marks: dict[RawSpan, Mark] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     traits: set[Trait] = field(default_factory=set)
     callers: set[int] = field(default_factory=set)

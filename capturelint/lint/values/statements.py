@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from capturelint.kind import HOST, UNKNOWN, Value
+from capturelint.kind import HOST, UNKNOWN
 from capturelint.lint.values import once, truth
+from capturelint.lint.values.arms import note_decision, run_arms
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
 from capturelint.lint.values.join import is_number, iterated
@@ -44,9 +45,10 @@ def _run(frame: Frame, node: ast.stmt) -> bool:
 def _if(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.If), "dispatched by type"
     certain = truth.test(frame, node.test)
-    if once.is_first_call_only(node, lambda method: _stored_by(frame, method), frame.origins):
-        return _arms(frame, node, certain=certain, dormant_body=True)
-    return _arms(frame, node, certain=certain, dormant_body=False)
+    if certain is None:
+        note_decision(frame, node, node.test)
+    is_first = once.is_first_call_only(node, lambda name: _stored_by(frame, name), frame.origins)
+    return run_arms(frame, node, run_block, certain=certain, dormant_body=is_first)
 
 
 def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
@@ -57,32 +59,6 @@ def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
     project = frame.analysis.project
     index = project.method(owner, method)
     return project.functions[index].facts.stores if index >= 0 else ()
-
-
-def _arms(frame: Frame, node: ast.If, *, certain: bool | None, dormant_body: bool) -> bool:
-    before, flags = frame.env, frame.flags
-    ends: list[dict[str, Value]] = []
-    flag_ends = []
-    for branch, block in ((True, node.body), (False, node.orelse)):
-        if certain is not None and certain is not branch:
-            continue
-        frame.env, frame.flags = dict(before), dict(flags)
-        frame.env = dict(narrowed(frame, node.test, outcome=branch))
-        if dormant_body and branch:
-            with frame.dormant():
-                falls_through = run_block(frame, block)
-        else:
-            falls_through = run_block(frame, block)
-        if falls_through:
-            ends.append(frame.env)
-            flag_ends.append(frame.flags)
-    if not ends:
-        frame.env = before
-        return False
-    frame.flags = flag_ends[0]
-    frame.keep_flags(*flag_ends[1:])
-    frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
-    return True
 
 
 def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None:
@@ -112,6 +88,10 @@ def _for(frame: Frame, node: ast.stmt) -> bool:
     if isinstance(node.iter, ast.Tuple | ast.List) and not node.iter.elts:
         return run_block(frame, node.orelse)
     element = iterated(source)
+    if source.sources:
+        element = element._replace(sources=source.sources)
+        if frame.live:
+            frame.decisions.append((source.sources, node))
     _loop(frame, node, lambda: bind(frame, node.target, element))
     run_block(frame, node.orelse)
     return True
@@ -125,6 +105,7 @@ def _while(frame: Frame, node: ast.stmt) -> bool:
 
     def again() -> None:
         truth.test(frame, node.test)
+        note_decision(frame, node, node.test)
         frame.env = dict(narrowed(frame, node.test, outcome=True))
 
     _loop(frame, node, again)
@@ -174,12 +155,14 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
 def _try(frame: Frame, node: ast.stmt) -> bool:
     handlers: list[ast.ExceptHandler] = getattr(node, "handlers", [])
     body: list[ast.stmt] = getattr(node, "body", [])
-    before, flags = dict(frame.env), dict(frame.flags)
+    before, flags, written = dict(frame.env), dict(frame.flags), frame.kept.written
     returns = len(frame.returns)
     falls_through = run_block(frame, body) and run_block(frame, getattr(node, "orelse", []))
     ends = [frame.env] if falls_through else []
     returns = len(frame.returns) if len(frame.returns) > returns else -1
+    done = frame.kept.written
     for handler in handlers:
+        frame.kept.written = written
         frame.env = joined_envs(before, frame.env)
         if handler.name:
             frame.env[handler.name] = HOST
@@ -187,6 +170,7 @@ def _try(frame: Frame, node: ast.stmt) -> bool:
         with frame.dormant():
             if run_block(frame, handler.body):
                 ends.append(frame.env)
+    frame.kept.written = done
     frame.keep_flags(flags)
     if returns >= 0:
         # What the body returns is what capture gets.

@@ -78,6 +78,13 @@ def evaluate_ternary(frame: Frame, node: ast.IfExp) -> Value:
 
 def evaluate_compare(frame: Frame, node: ast.Compare) -> Value:
     """Return the value of a comparison: a device tensor when a side is one."""
+    if all(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
+        with frame.kept.only_asked():
+            return _evaluated_compare(frame, node)
+    return _evaluated_compare(frame, node)
+
+
+def _evaluated_compare(frame: Frame, node: ast.Compare) -> Value:
     left = frame.evaluate(node.left)
     result = HOST
     for operator, comparator in zip(node.ops, node.comparators, strict=True):

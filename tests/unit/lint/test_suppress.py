@@ -172,8 +172,8 @@ def test_an_unread_file_cannot_be_accepted() -> None:
         ),
         ("ignore[CL110]", "`capturelint: ignore[CL110]` names no rule; did you mean `CL101`?"),
         (
-            "ignore[CL102, E501]",
-            "`capturelint: ignore[E501]` names no rule; `capturelint rule --all` lists them",
+            "ignore[CL102, F841]",
+            "`capturelint: ignore[F841]` names no rule; `capturelint rule --all` lists them",
         ),
     ],
 )

@@ -1,0 +1,62 @@
+"""The two arms of an `if`, and what is known after them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from capturelint.kind import Value
+from capturelint.lint.values import changing
+from capturelint.lint.values.frame import Frame, joined_envs
+from capturelint.lint.values.narrowing import narrowed
+
+
+def run_arms(
+    frame: Frame,
+    node: ast.If,
+    run_block: Callable[[Frame, Sequence[ast.stmt]], bool],
+    *,
+    certain: bool | None,
+    dormant_body: bool,
+) -> bool:
+    """Run the arms that may be taken; return whether control comes out of one."""
+    before, flags, kept = frame.env, frame.flags, frame.kept
+    written, arms = kept.written, kept.arms
+    ends: list[dict[str, Value]] = []
+    flag_ends = []
+    written_ends = []
+    for branch, block in ((True, node.body), (False, node.orelse)):
+        if certain is not None and certain is not branch:
+            continue
+        frame.env, frame.flags = dict(before), dict(flags)
+        frame.env = dict(narrowed(frame, node.test, outcome=branch))
+        kept.arms = (*arms, (node.lineno, branch))
+        kept.written = written | kept.written_where(node.test) if branch else written
+        if dormant_body and branch:
+            with frame.dormant():
+                falls_through = run_block(frame, block)
+        else:
+            falls_through = run_block(frame, block)
+        if falls_through:
+            ends.append(frame.env)
+            flag_ends.append(frame.flags)
+            written_ends.append(kept.written)
+            if branch:
+                kept.note_written_where(node.test, written)
+    kept.arms = arms
+    if not ends:
+        frame.env = before
+        return False
+    frame.flags = flag_ends[0]
+    kept.written = frozenset.intersection(*written_ends)
+    frame.keep_flags(*flag_ends[1:])
+    frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
+    return True
+
+
+def note_decision(frame: Frame, node: ast.stmt, test: ast.expr) -> None:
+    """Remember that a test on values that change from call to call chooses what runs."""
+    if frame.changing and frame.live:
+        sources = changing.tested(frame, test)
+        if sources:
+            frame.decisions.append((sources, node))

@@ -1,0 +1,66 @@
+"""Python values that a call makes from what the call before left: counts, positions, flags."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from capturelint.kind import Kind, Mark, Value
+from capturelint.lint.values.changing import changed, note_use, sources_of
+from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.join import joined_sources
+
+_NUMBER = re.compile(r"-?[\d.]+|True|False")
+
+
+def is_lasting(frame: Frame, target: ast.expr) -> bool:
+    """Return whether a target outlives the call, and holds what the call before left in it.
+
+    That is an attribute of self that this call has not set, or a global name.
+    """
+    if isinstance(target, ast.Name):
+        return target.id in frame.globals
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+        return False
+    return target.value.id == frame.self_name and target.attr not in frame.kept.written
+
+
+def is_global_number(frame: Frame, target: ast.expr) -> bool:
+    """Return whether a target is a global name that starts as a number."""
+    if not isinstance(target, ast.Name) or target.id not in frame.globals:
+        return False
+    return bool(_NUMBER.fullmatch(frame.file.rebound.get(target.id, "")))
+
+
+def is_next_of_itself(frame: Frame, targets: Sequence[ast.expr], value: ast.expr) -> bool:
+    """Return whether an assignment is of the form `self.step = self.step + 1`."""
+    if len(targets) != 1 or isinstance(value, ast.Call) or not is_lasting(frame, targets[0]):
+        return False
+    key = chain_text(targets[0])
+    return any(
+        isinstance(node, ast.Name | ast.Attribute) and chain_text(node) == key
+        for node in ast.walk(value)
+    )
+
+
+def counted(frame: Frame, target: ast.expr, value: Value) -> Value:
+    """Return a value that the next call starts from, if it is a plain Python value."""
+    is_container = value.items is not None or value.element is not None
+    is_plain = value.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not value.refs and not is_container
+    if not is_plain:
+        return value
+    found = changed(frame, Mark.COUNTER, target, value)
+    attribute = target.attr if isinstance(target, ast.Attribute) else ""
+    if frame.function is not None:
+        frame.analysis.changes.note_counter(found.sources[0], frame.function, attribute)
+    return found
+
+
+def combined_sources(frame: Frame, left: Value, right: Value, value: Value) -> Value:
+    """Return the result of `left += right` with the changing values in it, or note their use."""
+    sources = joined_sources(sources_of(left), sources_of(right))
+    if value.is_device_tensor:
+        note_use(frame, sources)
+        return value
+    return value._replace(constant=(), sources=joined_sources(value.sources, sources))

@@ -1,0 +1,150 @@
+"""What a call of a method reads of attributes of self, and what it leaves in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from capturelint.kind import Kind, Mark, Value
+
+RawSpan = tuple[int, int, int, int]
+# The arms of `if` that lead to a place: the line of each test, and its outcome.
+Arms = tuple[tuple[int, bool], ...]
+
+_JOINERS = frozenset("cat concat concatenate stack hstack vstack append".split())
+# Methods that give the same memory, or the same values where nothing is left to be converted.
+_SAME = frozenset(
+    "detach view reshape contiguous transpose permute flatten unsqueeze squeeze expand expand_as "
+    "view_as unflatten narrow select chunk split t".split()
+)
+_CONVERTED = _SAME | frozenset("to cuda cpu type type_as float half bfloat16 double".split())
+
+
+class Read(NamedTuple):
+    """One read of what an earlier call left in an attribute; `calls` methods were called before."""
+
+    attribute: str
+    arms: Arms
+    calls: int
+
+
+class Store(NamedTuple):
+    """One thing put in an attribute. `mark` is None where it is no tensor, so nothing to go stale."""
+
+    attribute: str
+    arms: Arms
+    span: RawSpan
+    mark: Mark | None
+
+
+class Call(NamedTuple):
+    """One call of another method of self; `written` are the attributes set before it."""
+
+    function: int
+    arms: Arms
+    written: frozenset[str]
+
+
+@dataclass(slots=True)
+class Kept:
+    """The reads, stores and calls of one evaluation.
+
+    `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text.
+    """
+
+    arms: Arms = ()
+    written: frozenset[str] = frozenset()
+    where: dict[str, frozenset[str]] = field(default_factory=dict)
+    inputs: set[str] = field(default_factory=set)
+    reads: list[Read] = field(default_factory=list)
+    stores: list[Store] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+    def note_read(self, attribute: str) -> None:
+        """Note that an attribute is read, unless this call has set it."""
+        if attribute not in self.written:
+            self.reads.append(Read(attribute, self.arms, len(self.calls)))
+
+    @contextmanager
+    def only_asked(self) -> Iterator[None]:
+        """Take what is read meanwhile for no read: only its form is asked for, or if it is there."""
+        before = len(self.reads)
+        try:
+            yield
+        finally:
+            del self.reads[before:]
+
+    def note_store(self, attribute: str, span: RawSpan, mark: Mark | None) -> None:
+        """Note that something is put in an attribute."""
+        self.stores.append(Store(attribute, self.arms, span, mark))
+
+    def note_filled(self, attribute: str, node: ast.Call, values: Sequence[Value]) -> None:
+        """Note that a method such as `append` puts values in the list that an attribute holds."""
+        if attribute in self.written:
+            return
+        span = (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+        if not values:
+            self.note_store(attribute, span, None)
+            self.written |= {attribute}
+        elif any(map(_holds_tensor, values)):
+            self.note_store(attribute, span, Mark.GROWN)
+
+    def note_written_where(self, test: ast.expr, before: frozenset[str]) -> None:
+        """Note what the arm of a true test has just set, besides what was set `before`."""
+        if self.written != before:
+            text = ast.unparse(test)
+            known = self.where.get(text, frozenset())
+            self.where[text] = known | (self.written - before)
+
+    def written_where(self, test: ast.expr) -> frozenset[str]:
+        """Return what an earlier arm of the same test has set."""
+        return self.where.get(ast.unparse(test), frozenset()) if self.where else frozenset()
+
+    def note_call(self, function: int) -> None:
+        """Note that another method of self is called."""
+        self.calls.append(Call(function, self.arms, self.written))
+
+    def mark_of(self, attribute: str, source: ast.expr | None, value: Value) -> Mark | None:
+        """Return what storing `value`, which `source` gave, in an attribute of self means."""
+        if value.kind is not Kind.DEVICE_TENSOR:
+            return None
+        if source is None:
+            return Mark.REBOUND
+        root = _root(source, _SAME)
+        if isinstance(root, ast.Name) and root.id in self.inputs:
+            return Mark.RETAINED
+        if _is_attribute(_root(source, _CONVERTED), attribute):
+            return None
+        return Mark.GROWN if _joins(source, attribute) else Mark.REBOUND
+
+
+def _holds_tensor(value: Value) -> bool:
+    parts = [value, *(value.items or ())]
+    if value.element is not None:
+        parts.append(value.element)
+    return any(part.kind is Kind.DEVICE_TENSOR for part in parts)
+
+
+def _root(node: ast.expr, methods: frozenset[str]) -> ast.expr:
+    """Return the expression below calls of some methods: `x` of `x.detach().view(-1)`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in methods:
+            break
+        node = node.func.value
+    return node
+
+
+def _is_attribute(node: ast.AST, attribute: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == attribute
+
+
+def _joins(source: ast.expr, attribute: str) -> bool:
+    """Return whether an expression puts something behind what the attribute holds."""
+    if not isinstance(source, ast.Call):
+        return False
+    name = source.func.attr if isinstance(source.func, ast.Attribute) else ""
+    parts = (part for argument in source.args for part in ast.walk(argument))
+    return name in _JOINERS and any(_is_attribute(part, attribute) for part in parts)

@@ -1,0 +1,39 @@
+"""A new tensor put in an attribute is not there in the next replay.
+
+`self.state = self.state * 0.9 + x.mean(0)`, `self.front, self.back = self.back, self.front` or
+`self.weight.data = w` in captured code, where the next call reads the attribute.
+
+## Why capture cares
+
+The graph holds addresses. It reads the tensor that the attribute held before the captured call, and
+writes another one; putting that one in the attribute is Python, which replays do not run. Each replay
+starts from the old tensor again, so the state never moves. Nothing raises, and the first replay is
+right.
+
+Measured on an H200 with torch 2.11: `self.acc = self.acc * 0.9 + x.mean(0)` captures, and the second
+replay is wrong; `self.acc.mul_(0.9).add_(x.mean(0))` replays what eager computes.
+
+## What to do instead
+
+Keep the tensor and change what is in it: `self.state.copy_(new)`, `self.state.mul_(0.9).add_(x)`. To
+swap two buffers, capture two graphs, or copy.
+
+An attribute that each call sets before it reads it, that is only looked at from outside, or that the
+captured code clears again, is not reported.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers
+
+
+class Rebinding(Rule):
+    about = About(code="CL601", name="rebinding", effects=(Effect.STALE,), since="0.1")
+    triggers = Triggers(traits=frozenset({Trait.TENSOR_KEPT}))
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        if self.mark(node) is Mark.REBOUND:
+            name = cst.Module([]).code_for_node(node)
+            self.report(node, f"replays do not rebind `{name}`, and the next call reads it")
