@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import narrowing, output
+from capturelint.cli import narrowing, output, revisions
 from capturelint.cli.progress import progress_line
 from capturelint.cli.reporting import FORMATS, can_count, report
 from capturelint.errors import CapturelintError
@@ -60,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="captured: what runs inside a CUDA graph (the default); step: also where the host waits "
         "in what runs each step around it; all: every function, also what never runs under capture",
     )
+    revisions.add_arguments(parser)
     narrowing.add_arguments(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument(
@@ -119,6 +120,7 @@ def _run(options: argparse.Namespace) -> int:
     entries = narrowing.read_baseline(options)
     files = [] if is_stdin else [Path(path) for path in paths]
     missing = complain_of_missing(files)
+    since = revisions.asked(options, files, is_stdin=is_stdin)
     # Only now what takes time to load, so that a mistake is answered at once.
     from capturelint.cli.settings import check_codes, file_of, settings, with_selection
     from capturelint.lint.registry import all_rules
@@ -135,12 +137,15 @@ def _run(options: argparse.Namespace) -> int:
             result = _check_stdin(name, config, rules, progress)
         else:
             result = _check(files, config, rules, progress)
+        due = None if since is None else since.due(result.findings, config, rules, progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
     result = narrowing.without_known(
         result, options, entries, config, is_path_missing=bool(missing)
     )
-    report(result, options, rules, needs_roots=config.scope.value != "all")
+    result = revisions.only_due(result, due)
+    distant = due.distant if due is not None else frozenset()
+    report(result, options, rules, needs_roots=config.scope.value != "all", distant=distant)
     return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import output
 
 if TYPE_CHECKING:
+    from capturelint.finding import Finding
     from capturelint.lint.registry import RuleEntry
     from capturelint.lint.result import CheckResult
 
@@ -25,8 +26,12 @@ def report(
     rules: Sequence[RuleEntry],
     *,
     needs_roots: bool,
+    distant: Collection[Finding] = (),
 ) -> None:
-    """Write the report, and repeat on stderr what must not go unseen in a file or a program."""
+    """Write the report, and repeat on stderr what must not go unseen in a file or a program.
+
+    `distant`: findings that a change elsewhere brought.
+    """
     from capturelint.report import text
 
     target: Path | None = options.output
@@ -35,7 +40,8 @@ def report(
         output.complain(text.NO_ROOTS)
     color = target is None and output.use_color(sys.stdout, no_color=options.no_color)
     if is_for_people:
-        output.write(_for_people(result, options, color=color, needs_roots=needs_roots), target)
+        shown = _for_people(result, options, color=color, needs_roots=needs_roots, distant=distant)
+        output.write(shown, target)
     else:
         output.write(_for_programs(result, options, rules), target)
 
@@ -46,13 +52,22 @@ def can_count(format: str) -> bool:  # noqa: A002 - the name of the option
 
 
 def _for_people(
-    result: CheckResult, options: argparse.Namespace, *, color: bool, needs_roots: bool
+    result: CheckResult,
+    options: argparse.Namespace,
+    *,
+    color: bool,
+    needs_roots: bool,
+    distant: Collection[Finding],
 ) -> str:
     from capturelint.report import concise, statistics, text
 
     if options.format == "text" and not options.statistics:
         return text.render(
-            result, color=color, show_chain=options.show_chain, needs_roots=needs_roots
+            result,
+            color=color,
+            show_chain=options.show_chain,
+            needs_roots=needs_roots,
+            distant=distant,
         )
     shown = statistics.render(result) if options.statistics else concise.render(result)
     end = text.conclusion(result, color=color, needs_roots=needs_roots, hints=options.statistics)

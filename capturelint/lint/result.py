@@ -13,7 +13,8 @@ class CheckResult:
     """What a run found. `findings` are filtered and in order, unreadable files among them.
 
     `errors` are functions that could not be analysed, a line each. `baselined` counts the findings
-    that a baseline holds, which are not among `findings`.
+    that a baseline holds, `older` those that no change asked about brought; neither are among
+    `findings`.
     """
 
     findings: tuple[Finding, ...]
@@ -24,6 +25,7 @@ class CheckResult:
     errors: tuple[str, ...]
     step_functions: int = 0
     baselined: int = 0
+    older: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ def render(result: CheckResult, *, counts: bool = False) -> str:
             "files": result.files,
             "errors": list(result.errors),
             "baselined": result.baselined,
+            "older": result.older,
             **({"statistics": statistics.document(result)} if counts else {}),
         }
     )

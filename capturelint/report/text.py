@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Effect, Finding
@@ -19,13 +19,27 @@ NO_ROOTS = (
     "  `# capturelint: captured` above them. Failing that, `--scope all` looks at all code, also at\n"
     "  what never runs under capture."
 )
+_DISTANT = "this line did not change; it is reported because of a change elsewhere"
 _HINT = "`capturelint rule CODE` says why and what to write instead"
 
 
-def render(result: CheckResult, *, color: bool, show_chain: bool, needs_roots: bool = True) -> str:
-    """Return every finding and the summary. `needs_roots`: say it loudly when there is no root."""
+def render(
+    result: CheckResult,
+    *,
+    color: bool,
+    show_chain: bool,
+    needs_roots: bool = True,
+    distant: Collection[Finding] = (),
+) -> str:
+    """Return every finding and the summary. `needs_roots`: say it loudly when there is no root.
+
+    `distant` are findings that a change elsewhere brought, which their chains may explain.
+    """
     style = Style(color)
-    parts = [_block(finding, style, show_chain=show_chain) for finding in result.findings]
+    parts = [
+        _block(finding, style, show_chain=show_chain, is_distant=finding in distant)
+        for finding in result.findings
+    ]
     return "\n".join([*parts, conclusion(result, color=color, needs_roots=needs_roots)])
 
 
@@ -62,6 +76,8 @@ def summary(result: CheckResult) -> str:
     ]
     if result.baselined:
         parts.append(f"{result.baselined:,} in the baseline")
+    if result.older:
+        parts.append(f"{result.older:,} not from the change")
     if unread:
         parts.append(f"{unread} not checked (CL000)")
     return ", ".join(parts)
@@ -72,7 +88,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
+def _block(finding: Finding, style: Style, *, show_chain: bool, is_distant: bool) -> str:
     span = finding.span
     effects = ", ".join(effect.value for effect in finding.effects)
     head = [style.strong(f"{place(finding)}:"), style.bad(finding.code), finding.name]
@@ -81,7 +97,9 @@ def _block(finding: Finding, style: Style, *, show_chain: bool) -> str:
         end = span.end_column if span.end_line == span.line else None
         text, carets = excerpt(finding.source, span.column, end)
         lines += [f"    {text}", f"    {style.bad(carets)}"]
-    if show_chain:
+    if is_distant:
+        lines.append(f"    {_DISTANT}")
+    if show_chain or is_distant:
         lines += _chain(finding)
     return "\n".join(lines)
 

@@ -178,6 +178,7 @@ def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None
         "files",
         "errors",
         "baselined",
+        "older",
     ]
     assert err == ""
 
