@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import narrowing, output, revisions
+from capturelint.cli import caching, narrowing, output, revisions
 from capturelint.cli.progress import progress_line
 from capturelint.cli.reporting import FORMATS, can_count, report
 from capturelint.errors import CapturelintError
 
 if TYPE_CHECKING:
     from capturelint.config import Config
+    from capturelint.lint.cache.run import Run
     from capturelint.lint.registry import RuleEntry
     from capturelint.lint.result import CheckResult
 
@@ -70,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--show-chain", action="store_true", help="show the way from the root")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    caching.add_arguments(parser)
     parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes; 0: one per processor")
 
 
@@ -122,22 +125,22 @@ def _run(options: argparse.Namespace) -> int:
     missing = complain_of_missing(files)
     since = revisions.asked(options, files, is_stdin=is_stdin)
     # Only now what takes time to load, so that a mistake is answered at once.
-    from capturelint.cli.settings import check_codes, file_of, settings, with_selection
-    from capturelint.lint.registry import all_rules
+    from capturelint.cli.settings import settings, with_selection
 
     name = Path(options.stdin_filename or "stdin.py")
-    config = settings(options, name if is_stdin else files[0])
-    rules = all_rules(config.rule_folders)
-    codes = [entry.code for entry in rules]
-    check_codes(config, codes, file=file_of(config, options))
-    config = with_selection(config, options)
-    check_codes(config, codes)
+    given = settings(options, name if is_stdin else files[0])
+    config = with_selection(given, options)
+    run = None if is_stdin else caching.planned(options, files, config, given)
+    result = None if run is None else run.found()
+    # A run that is read back needs the rules only for some reports.
+    rules = cache(partial(_rules, config, given, options))
     with progress_line() as progress:
-        if is_stdin:
-            result = _check_stdin(name, config, rules, progress)
-        else:
-            result = _check(files, config, rules, progress)
-        due = None if since is None else since.due(result.findings, config, rules, progress)
+        if result is None:
+            if is_stdin:
+                result = _check_stdin(name, config, rules(), progress)
+            else:
+                result = _check(files, config, rules(), progress, run)
+        due = None if since is None else since.due(result.findings, config, rules(), progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
     result = narrowing.without_known(
@@ -149,15 +152,32 @@ def _run(options: argparse.Namespace) -> int:
     return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
 
 
+def _rules(config: Config, given: Config, options: argparse.Namespace) -> Sequence[RuleEntry]:
+    """Return all rules. Raises `UnknownCodeError` where a selection means none of them."""
+    from capturelint.cli.settings import check_codes, file_of
+    from capturelint.lint.registry import all_rules
+
+    rules = all_rules(config.rule_folders)
+    codes = [entry.code for entry in rules]
+    check_codes(given, codes, file=file_of(given, options))
+    check_codes(config, codes)
+    return rules
+
+
 def _check(
     paths: Sequence[Path],
     config: Config,
     rules: Sequence[RuleEntry],
     progress: Callable[[str], None] | None,
+    run: Run | None,
 ) -> CheckResult:
     from capturelint.lint import engine
 
-    return engine.check(paths, config, rules, progress=progress)
+    if run is None:
+        return engine.check(paths, config, rules, progress=progress)
+    result = engine.check(paths, config, rules, progress=progress, store=run.store, seen=run.seen)
+    run.keep(result)
+    return result
 
 
 def _check_stdin(

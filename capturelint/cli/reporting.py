@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,15 @@ _COUNTED = ("text", "json")
 def report(
     result: CheckResult,
     options: argparse.Namespace,
-    rules: Sequence[RuleEntry],
+    rules: Callable[[], Sequence[RuleEntry]],
     *,
     needs_roots: bool,
     distant: Collection[Finding] = (),
 ) -> None:
     """Write the report, and repeat on stderr what must not go unseen in a file or a program.
 
-    `distant`: findings that a change elsewhere brought.
+    `rules` loads them, since few reports speak of rules. `distant`: findings that a change elsewhere
+    brought.
     """
     from capturelint.report import text
 
@@ -75,14 +76,14 @@ def _for_people(
 
 
 def _for_programs(
-    result: CheckResult, options: argparse.Namespace, rules: Sequence[RuleEntry]
+    result: CheckResult, options: argparse.Namespace, rules: Callable[[], Sequence[RuleEntry]]
 ) -> str:
     from capturelint.report import github, json, sarif
 
     if options.format == "json":
         return json.render(result, counts=options.statistics)
     if options.format == "sarif":
-        return sarif.render(result, rules)
+        return sarif.render(result, rules())
     return github.render(result, folder=_folder_in_workspace())
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from capturelint.lint.files import discover
 from capturelint.lint.reader import Reader
 
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -19,22 +18,24 @@ def beside(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list
     """Return the files beside `named`, in their packages, that import them and are not in `paths`."""
     known = {os.path.realpath(path) for path in paths}
     folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
-    found = [
-        path
-        for folder in sorted(folders)
-        for path in discover([folder], exclude=(), root=folder)[0]
-        if os.path.realpath(path) not in known
-    ]
-    return importers(named, found) if found else []
+    found: list[Path] = []
+    for folder in sorted(folders):
+        files, reader.seen.packages[str(folder)] = reader.listing(folder)
+        found += [path for path in files if os.path.realpath(path) not in known]
+    return importers(named, found, reader.seen.read) if found else []
 
 
-def importers(named: Iterable[Path], candidates: Sequence[Path]) -> list[Path]:
+def importers(
+    named: Iterable[Path], candidates: Sequence[Path], read: Callable[[Path], bytes | None]
+) -> list[Path]:
     """Return the candidates that import a named file, directly or through others.
+
+    `read` gives the bytes of a file, None if it cannot be read.
 
     Modules are told by their last name, so a file too many may come back, but none too few that
     says in its own text what it imports.
     """
-    mentions = {path: _mentioned(path) for path in candidates}
+    mentions = {path: _mentioned(path, read(path)) for path in candidates}
     chosen: dict[Path, None] = {}
     wanted = {_name(path) for path in named}
     fresh = set(wanted)
@@ -54,11 +55,9 @@ def _name(path: Path) -> bytes:
     return stem.encode("utf-8", "surrogateescape")
 
 
-def _mentioned(path: Path) -> frozenset[bytes]:
+def _mentioned(path: Path, text: bytes | None) -> frozenset[bytes]:
     """Return the last names of the modules that a file may import."""
-    try:
-        text = path.read_bytes()
-    except OSError:
+    if text is None:
         return frozenset()
     found: set[bytes] = set()
     for module, names in _FROM.findall(text):

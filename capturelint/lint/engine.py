@@ -8,6 +8,8 @@ from pathlib import Path
 from capturelint.config import Config
 from capturelint.finding import Finding
 from capturelint.lint import subjects
+from capturelint.lint.cache.seen import Seen
+from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import deep_recursion, without_collection
@@ -29,14 +31,21 @@ def check(
     *,
     stdin: tuple[Path, str] | None = None,
     progress: Progress | None = None,
+    store: FactsStore | None = None,
+    seen: Seen | None = None,
 ) -> CheckResult:
-    """Return what the selected rules find in the files under `paths`."""
+    """Return what the selected rules find in the files under `paths`.
+
+    `store` keeps facts from run to run; `seen` is filled with what was read.
+    """
     active = [entry.rule for entry in rules if config.selects(entry.code)]
 
     def wanted(names: set[str], traits: set[Trait]) -> bool:
         return any(subjects.is_wanted(rule, names, traits) for rule in active)
 
-    linked = linked_files(paths, config, wanted, stdin=stdin, progress=progress)
+    linked = linked_files(
+        paths, config, wanted, stdin=stdin, progress=progress, store=store, seen=seen
+    )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors: list[str] = []
     if stdin is None and any(path.is_dir() for path in paths):
@@ -83,15 +92,28 @@ def linked_files(
     *,
     stdin: tuple[Path, str] | None,
     progress: Progress | None,
+    store: FactsStore | None = None,
+    seen: Seen | None = None,
 ) -> Linked:
     """Return the files under `paths`, or the text from standard input, linked and evaluated."""
-    with without_collection():
-        if stdin is not None:
-            named = [stdin[0]]
-            return link(named, [], config, wanted, stdin=stdin, progress=progress, named=named)
+    problems: list[Problem] = []
+    if stdin is not None:
+        found = named = [stdin[0]]
+    else:
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
         named = [path for path in paths if path.is_file()]
-        return link(found, problems, config, wanted, stdin=None, progress=progress, named=named)
+    with without_collection():
+        return link(
+            found,
+            problems,
+            config,
+            wanted,
+            stdin=stdin,
+            progress=progress,
+            named=named,
+            store=store,
+            seen=seen,
+        )
 
 
 def _findings_of(

@@ -28,6 +28,7 @@ __all__ = [
     "decode",
     "discover",
     "parse",
+    "read_data",
     "read_text",
 ]
 
@@ -59,11 +60,18 @@ def read_text(path: Path) -> str:
 
     Raises `UnreadableFileError`. Never waits, not even for a named pipe.
     """
+    return decode(read_data(path)[0], path)
+
+
+def read_data(path: Path) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a file, and its status when they were read.
+
+    Raises `UnreadableFileError`. Never waits, not even for a named pipe.
+    """
     try:
-        data = _read_bytes(path)
+        return _read_bytes(path)
     except OSError as error:
         _fail(path, _why_not_read(path, error))
-    return decode(data, path)
 
 
 def decode(data: bytes, path: Path) -> str:
@@ -116,7 +124,7 @@ def parse(text: str, path: Path) -> ast.Module:
     return tree
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> tuple[bytes, os.stat_result]:
     # Opening a named pipe without O_NONBLOCK waits for a writer. Windows has no such flag.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -129,7 +137,7 @@ def _read_bytes(path: Path) -> bytes:
         if status.st_size > limit:
             _fail(path, _too_long(status.st_size, limit))
         with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read()
+            return file.read(), status
     finally:
         os.close(handle)
 

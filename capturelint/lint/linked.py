@@ -9,6 +9,8 @@ from pathlib import Path
 from capturelint.config import Config, Scope
 from capturelint.finding import Finding
 from capturelint.lint.around import Around, look_around
+from capturelint.lint.cache.seen import Seen
+from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.cells import Cells
 from capturelint.lint.context import beside
 from capturelint.lint.files import Problem, UnreadableFileError
@@ -167,9 +169,14 @@ def link(
     stdin: tuple[Path, str] | None,
     progress: Progress | None,
     named: Sequence[Path] = (),
+    store: FactsStore | None = None,
+    seen: Seen | None = None,
 ) -> Linked:
-    """Read, link and evaluate files. `named` are those given one by one, not by a folder."""
-    reader = Reader(stdin)
+    """Read, link and evaluate files. `named` are those given one by one, not by a folder.
+
+    `store` keeps facts from run to run; `seen` is filled with what was read.
+    """
+    reader = Reader(stdin, store=store, seen=seen)
     jobs = config.jobs or os.cpu_count() or 1
     facts, unread = reader.index(paths, jobs=jobs, progress=progress)
     project = Project(reader.load)

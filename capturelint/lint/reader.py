@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from capturelint.lint.files import Problem, UnreadableFileError, parse, read_text
-from capturelint.lint.index import facts_of
+from capturelint.lint.cache.content import digest
+from capturelint.lint.cache.facts import Named
+from capturelint.lint.cache.seen import Held, Seen
+from capturelint.lint.cache.store import FactsStore, Fresh
+from capturelint.lint.discovery import discover
+from capturelint.lint.files import Problem, UnreadableFileError, read_text
+from capturelint.lint.indexing import indexed
 from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
@@ -18,14 +22,24 @@ _TEXTS = 48
 _CLIMB = 12
 _SAMPLE = 40
 _TREES = 1500
-_WORTH_A_POOL = 400
 
 
 class Reader:
-    """Reads files, and remembers the few texts and trees that are needed again soon."""
+    """Reads files, and remembers the few texts and trees that are needed again soon.
 
-    def __init__(self, stdin: tuple[Path, str] | None = None) -> None:
+    `store` keeps facts from run to run; None for no cache. `seen` is what was read.
+    """
+
+    def __init__(
+        self,
+        stdin: tuple[Path, str] | None = None,
+        *,
+        store: FactsStore | None = None,
+        seen: Seen | None = None,
+    ) -> None:
+        self.seen = Seen() if seen is None else seen
         self._stdin = stdin
+        self._store = store
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
         self._trees: OrderedDict[int, FunctionNode | None] = OrderedDict()
         self._folders: dict[str, Path] = {}
@@ -40,7 +54,7 @@ class Reader:
         named = [(path, *self.module_of(path)) for path in paths]
         found: list[FileFacts] = []
         problems: list[Problem] = []
-        for number, result in enumerate(_indexed(named, self._stdin, jobs), start=1):
+        for number, result in enumerate(self._indexed(named, jobs), start=1):
             if isinstance(result, Problem):
                 problems.append(result)
             else:
@@ -48,6 +62,42 @@ class Reader:
             if progress is not None and number % 50 == 0:
                 progress(f"reading {number} of {len(named)} files")
         return found, problems
+
+    def _indexed(self, files: Sequence[Named], jobs: int) -> Iterator[FileFacts | Problem]:
+        """Yield what each file says, in their order, and keep what is new."""
+        known = [self._known(named) for named in files]
+        missing = [named for named, one in zip(files, known, strict=True) if one is None]
+        new = indexed(missing, self._stdin, jobs=jobs, encoded=self._store is not None)
+        fresh: list[Fresh] = []
+        for named, one in zip(files, known, strict=True):
+            if one is not None:
+                yield one
+                continue
+            found = next(new)
+            self._note(
+                named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
+            )
+            fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
+            yield found.result
+        if self._store is not None:
+            self._store.keep(one for one in fresh if not self._is_stdin(str(one.named[0])))
+
+    def _known(self, named: Named) -> FileFacts | Problem | None:
+        """Return what the cache knows of a file as it is now."""
+        if self._store is None or self._is_stdin(str(named[0])):
+            return None
+        kept = self._store.find(named)
+        if kept is None:
+            return None
+        self._note(named, Held(kept.digest, kept.stamp, kept.said), kept.result)
+        return kept.result
+
+    def _note(self, named: Named, held: Held, result: FileFacts | Problem) -> None:
+        path, held.module, held.is_package = str(named[0]), named[1], named[2]
+        self.seen.note(path, held)
+        if isinstance(result, Problem):
+            # Its place is reported.
+            self.seen.note_text(path)
 
     def load(self, module: str) -> FileFacts | None:
         """Return the facts of a module beside those that were read, or None."""
@@ -57,16 +107,24 @@ class Reader:
             return None
         base = folder.joinpath(*rest.split(".")) if rest else folder
         for path in (base.with_suffix(".py"), base / "__init__.py"):
-            if path.is_file():
-                result = index_one((path, module, path.name == "__init__.py"), None)
+            if self.seen.is_file(path):
+                named = (path, module, path.name == "__init__.py")
+                (result,) = self._indexed([named], 1)
                 return None if isinstance(result, Problem) else result
         return None
+
+    def listing(self, folder: Path) -> tuple[list[Path], str]:
+        """Return all files of a package, and a digest of their names."""
+        paths = discover([folder], exclude=(), root=folder)[0]
+        named = [(str(path), *self.module_of(path)) for path in paths]
+        return paths, digest(repr(named).encode("utf-8", "surrogatepass"))
 
     def source(self, path: str) -> SourceFile:
         """Return the lines of a file."""
         source = self._sources.get(path)
         if source is None:
-            is_stdin = self._stdin is not None and str(self._stdin[0]) == path
+            self.seen.note_text(path)
+            is_stdin = self._is_stdin(path)
             text = self._stdin[1] if is_stdin and self._stdin else read_text(Path(path))
             source = SourceFile.of(text)
             self._sources[path] = source
@@ -111,6 +169,9 @@ class Reader:
     def package_of(self, path: Path) -> Path | None:
         """Return the folder of the top package that a file belongs to, None for a loose file."""
         return self._folders.get(self.module_of(path)[0].partition(".")[0])
+
+    def _is_stdin(self, path: str) -> bool:
+        return self._stdin is not None and str(self._stdin[0]) == path
 
     def _qualified(self, top: Path) -> Path:
         """Return the folder that names start from: above `top` where its own imports say so.
@@ -157,29 +218,3 @@ def _some_texts(folder: Path) -> Iterator[bytes]:
                 yield path.read_bytes()
             except OSError:
                 continue
-
-
-def index_one(named: tuple[Path, str, bool], stdin: tuple[Path, str] | None) -> FileFacts | Problem:
-    """Return the facts of one file, or what is wrong with it."""
-    path, module, is_package = named
-    try:
-        text = stdin[1] if stdin is not None and stdin[0] == path else read_text(path)
-        tree = parse(text, path)
-        return facts_of(tree, text, path=str(path), module=module, is_package=is_package)
-    except UnreadableFileError as error:
-        return error.problem
-    except RecursionError:
-        return Problem(path, 1, 0, "is nested too deeply to be checked")
-
-
-def _indexed(
-    named: Sequence[tuple[Path, str, bool]], stdin: tuple[Path, str] | None, jobs: int
-) -> list[FileFacts | Problem]:
-    if jobs < 2 or len(named) < _WORTH_A_POOL:
-        return [index_one(one, stdin) for one in named]
-    with ProcessPoolExecutor(jobs) as pool:
-        return list(pool.map(_index_file, named, chunksize=32))
-
-
-def _index_file(named: tuple[Path, str, bool]) -> FileFacts | Problem:
-    return index_one(named, None)

@@ -16,6 +16,8 @@ from capturelint.cli.main import main
 from capturelint.config import Config, Scope
 from capturelint.finding import Effect, Finding, Span
 from capturelint.lint import engine
+from capturelint.lint.cache.seen import Seen
+from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
 from capturelint.report.text import NO_ROOTS
@@ -46,7 +48,10 @@ class _Engine:
         *,
         stdin: tuple[Path, str] | None = None,
         progress: Callable[[str], None] | None = None,
+        store: FactsStore | None = None,
+        seen: Seen | None = None,
     ) -> CheckResult:
+        assert (store is None) == (seen is None)
         assert progress is None, "there is no terminal here"
         assert rules
         self.paths, self.config, self.stdin = list(paths), config, stdin

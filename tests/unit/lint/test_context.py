@@ -64,7 +64,7 @@ def test_what_is_found_in_the_other_files_is_not_reported(package: Path) -> None
 def test_only_files_that_import_a_named_one_take_part(package: Path) -> None:
     beside = [package / name for name in _FILES if name != "llm/ops/cache.py"]
 
-    found = importers([package / "llm/ops/cache.py"], beside)
+    found = importers([package / "llm/ops/cache.py"], beside, Path.read_bytes)
 
     assert {path.name for path in found} == {"__init__.py", "model.py"}
     assert package / "llm/unrelated.py" not in found

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from capturelint.lint.discovery import Problem
+from capturelint.lint.indexing import index_one
 from capturelint.lint.linked import link
 from capturelint.lint.project import Project
-from capturelint.lint.reader import Reader, index_one
+from capturelint.lint.reader import Reader
 from tests.unit.lint.probe import config_for, written
 
 
@@ -56,7 +57,7 @@ def test_deep_nesting_is_a_problem_and_not_a_crash(tmp_path: Path) -> None:
     path = tmp_path / "deep.py"
     path.write_text("x = " + "+".join(["1"] * 60_000) + "\n", encoding="utf-8")
 
-    assert isinstance(index_one((path, "deep", False), None), Problem)
+    assert isinstance(index_one((path, "deep", False)).result, Problem)
 
 
 def test_stdin_stands_for_its_path(tmp_path: Path) -> None:

@@ -1,0 +1,141 @@
+"""A cache folder: sealed JSON files, written whole or not at all.
+
+Nothing that goes wrong here changes an answer: a file that cannot be read, was cut off or was not
+sealed by this user counts as absent, and one that cannot be written is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from capturelint.lint.cache.secret import user_secret
+
+_OWN_FILES = {
+    ".gitignore": b"*\n",
+    "CACHEDIR.TAG": (
+        b"Signature: 8a477f597d28d172789f06886806bc55\n"  # as https://bford.info/cachedir has it
+        b"# Made by capturelint; nothing is lost when it is deleted.\n"
+    ),
+}
+_HEAD = b"capturelint cache "
+_SEAL_END = len(_HEAD) + 64 + 1
+_MOST_BYTES = 64 * 2**20
+_DAY = 24 * 3600
+_KEPT = 30 * _DAY
+_DRAFT = ".draft-"
+
+
+class CacheFolder:
+    """One cache folder. Made by `opened`."""
+
+    def __init__(self, path: Path, secret: bytes) -> None:
+        self._path = path
+        self._secret = secret
+
+    @classmethod
+    def opened(cls, path: Path, *, is_named: bool) -> CacheFolder | None:
+        """Return the folder at `path`, which need not exist; None where no cache can be kept.
+
+        `is_named`: the user asked for this folder, so that it may be reached by a link. A link that
+        came with a repository may lead anywhere.
+        """
+        secret = user_secret()
+        if secret is None or (path.is_symlink() and not is_named):
+            return None
+        return cls(Path(os.path.realpath(path)), secret)
+
+    def load(self, name: str) -> object:
+        """Return what was saved under `name`, a relative path; None if nothing sound was."""
+        path = self._path / name
+        try:
+            data = _contents(path)
+            head, body = data[:_SEAL_END], data[_SEAL_END:]
+            if not hmac.compare_digest(head, self._head(name, body)):
+                return None
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)
+            found: object = json.loads(body)
+        except (OSError, ValueError, RecursionError, MemoryError):
+            return None
+        return found
+
+    def save(self, name: str, text: str) -> None:
+        """Save JSON text, all ASCII, under `name`, a relative path. Does nothing where it cannot."""
+        body = text.encode("ascii")
+        path = self._path / name
+        draft = path.with_name(f"{_DRAFT}{os.getpid()}-{os.urandom(6).hex()}")
+        try:
+            self._prepare(path.parent)
+            _write_new(draft, self._head(name, body) + body)
+            draft.replace(path)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink()
+
+    def prune(self, folder: str, most: int) -> None:
+        """Remove what was not used for a month, or is not among the `most` used last."""
+        now = time.time()
+        found = sorted(self._aged(folder), reverse=True)
+        for place, (used, path) in enumerate(found):
+            is_left = path.name.startswith(_DRAFT) and now - used > _DAY
+            if is_left or place >= most or now - used > _KEPT:
+                with suppress(OSError):
+                    path.unlink()
+
+    def _aged(self, folder: str) -> Iterator[tuple[float, Path]]:
+        try:
+            entries = list(os.scandir(self._path / folder))
+        except OSError:
+            return
+        for entry in entries:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    yield status.st_mtime, Path(entry.path)
+
+    def _head(self, name: str, body: bytes) -> bytes:
+        """Return the first line of a file, which only this user can make, for one place only."""
+        place = os.fsencode(self._path / name)
+        seal = hmac.new(self._secret, len(place).to_bytes(4, "big") + place, hashlib.sha256)
+        seal.update(body)
+        return b"%s%s\n" % (_HEAD, seal.hexdigest().encode())
+
+    def _prepare(self, folder: Path) -> None:
+        if folder.is_symlink():
+            raise NotADirectoryError(f"{folder} is a link")
+        if folder.is_dir():
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in _OWN_FILES.items():
+            with suppress(FileExistsError):
+                _write_new(self._path / name, data)
+
+
+def _contents(path: Path) -> bytes:
+    """Return the bytes of a regular file of sensible size; raises `OSError` for anything else."""
+    flags = os.O_RDONLY | _UNFOLLOWED | getattr(os, "O_NONBLOCK", 0)
+    if path.parent.is_symlink():
+        raise NotADirectoryError(f"{path.parent} is a link")
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            raise OSError(f"{path} is no cache file")
+        return file.read()
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _UNFOLLOWED, 0o666), "wb"
+    ) as file:
+        file.write(data)
+
+
+_UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)

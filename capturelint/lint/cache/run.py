@@ -1,0 +1,129 @@
+"""One run of `check`: its findings are read back if nothing that they rest on has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+
+from capturelint.config import Config
+from capturelint.lint.cache.content import digest, has_stamp
+from capturelint.lint.cache.facts import encode
+from capturelint.lint.cache.folder import CacheFolder
+from capturelint.lint.cache.results import as_json, from_json
+from capturelint.lint.cache.seen import Held, Seen, held_by
+from capturelint.lint.cache.store import FactsStore
+from capturelint.lint.cache.tool import code_in, tool_digest
+from capturelint.lint.discovery import discover
+from capturelint.lint.indexing import index_one
+from capturelint.lint.reader import Reader
+from capturelint.lint.result import CheckResult
+
+_FOLDER = "runs"
+_MOST_RUNS = 32
+
+
+class Run:
+    """A run that may have been made before. `settings` are all that its answer depends on.
+
+    `store` and `seen` are for the engine, if the run has to be made after all.
+    """
+
+    def __init__(
+        self, folder: CacheFolder, paths: Sequence[Path], config: Config, *settings: Config
+    ) -> None:
+        self._folder = folder
+        self._config = config
+        self._reader = Reader()
+        tool = tool_digest()
+        found, problems = discover(paths, exclude=config.exclude, root=config.root)
+        self._files = [(path, *self._reader.module_of(path)) for path in found]
+        asked = [
+            tool,
+            code_in(config.rule_folders),
+            str(Path.cwd()),
+            [repr(replace(one, jobs=0)) for one in (config, *settings)],
+            [(str(path), path.is_dir(), path.is_file()) for path in paths],
+            [(str(path), *name) for path, *name in self._files],
+            [repr(problem) for problem in problems],
+        ]
+        self._key = digest(json.dumps(asked).encode())
+        self._name = f"{_FOLDER}/{self._key}.json"
+        self.store = FactsStore(folder, tool)
+        self.seen = Seen()
+
+    def found(self) -> CheckResult | None:
+        """Return what the same run found before, None if it has to be made."""
+        kept: Any = self._folder.load(self._name)
+        if kept is None:
+            return None
+        key, files, texts, absent, packages, result = kept
+        if key != self._key or not self._are_absent(absent) or not self._are_alike(packages):
+            return None
+        known = {
+            path: Held(held, stamp and tuple(stamp), *rest) for path, held, stamp, *rest in files
+        }
+        if any(str(path) not in known for path, _, _ in self._files):
+            return None
+        self.seen = Seen(known, set(texts), set(absent), packages)
+        fresh = self._changed(known)
+        if fresh is None:
+            self.seen = Seen()
+            return None
+        found = from_json(result)
+        if fresh:
+            known.update(fresh)
+            self.keep(found)
+        return found
+
+    def keep(self, result: CheckResult) -> None:
+        """Keep what was found, unless the run needed a file that was not seen when it was planned."""
+        if any(str(path) not in self.seen.files for path, _, _ in self._files):
+            return
+        kept = [
+            self._key,
+            [(path, *astuple(one)) for path, one in self.seen.files.items()],
+            sorted(self.seen.texts),
+            sorted(self.seen.absent),
+            self.seen.packages,
+            as_json(result),
+        ]
+        self._folder.save(self._name, json.dumps(kept, separators=(",", ":")))
+        self._folder.prune(_FOLDER, _MOST_RUNS)
+
+    def _are_alike(self, packages: dict[str, str]) -> bool:
+        return all(
+            self._reader.listing(Path(folder))[1] == known for folder, known in packages.items()
+        )
+
+    def _are_absent(self, paths: Sequence[str]) -> bool:
+        return not any(os.path.isfile(path) for path in paths)  # noqa: PTH113 - for speed
+
+    def _changed(self, known: dict[str, Held]) -> dict[str, Held] | None:
+        """Return what files hold now that were touched, None if one has changed to matter."""
+        fresh: dict[str, Held] = {}
+        for path, held in known.items():
+            if has_stamp(path, held.stamp):
+                continue
+            now = self._as_it_is(path, held)
+            if now is None:
+                return None
+            fresh[path] = now
+        return fresh
+
+    def _as_it_is(self, path: str, held: Held) -> Held | None:
+        """Return what a file holds now, None if that may change what is found."""
+        now = held_by(path)
+        if now.digest == held.digest:
+            return replace(held, stamp=now.stamp)
+        if path in self.seen.texts or not held.said:
+            return None
+        # Only its facts were used: no finding rests on the code of its functions.
+        one = index_one((Path(path), held.module, held.is_package))
+        said = digest(encode(one.result)[0].encode())
+        if said != held.said:
+            return None
+        return replace(held, digest=one.digest, stamp=one.stamp)

@@ -1,0 +1,72 @@
+"""What a run has read, so that the next can tell whether it would find the same."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from capturelint.lint.cache.content import Stamp, digest, stamp_of
+from capturelint.lint.files import UnreadableFileError, read_data
+
+
+@dataclass(slots=True)
+class Held:
+    """What a file held: a digest of its bytes, or why there were none after a `!`.
+
+    `said` is a digest of its facts without their lines, "" for a file that was only read.
+    """
+
+    digest: str
+    stamp: Stamp | None
+    said: str = ""
+    module: str = ""
+    is_package: bool = False
+
+
+@dataclass(slots=True)
+class Seen:
+    """Files that were read, files that were looked for in vain, folders that were listed.
+
+    Of the files in `texts` more than the facts was used. `packages` are the folders of packages
+    whose files were listed, with a digest of the list.
+    """
+
+    files: dict[str, Held] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    packages: dict[str, str] = field(default_factory=dict)
+
+    def note(self, path: str, held: Held) -> None:
+        """Note that the facts of a file were used. The first reading counts."""
+        self.files.setdefault(path, held)
+
+    def note_text(self, path: str) -> None:
+        """Note that the text of a file that was noted was used."""
+        self.texts.add(path)
+
+    def read(self, path: Path) -> bytes | None:
+        """Return the bytes of a file and note that all of it counts; None if it cannot be read."""
+        try:
+            data, status = read_data(path)
+        except UnreadableFileError as error:
+            self.note(str(path), Held(f"!{error.problem.message}", None))
+            return None
+        self.note(str(path), Held(digest(data), stamp_of(status)))
+        return data
+
+    def is_file(self, path: Path) -> bool:
+        """Return whether there is a file, and note it if there is none."""
+        if path.is_file():
+            return True
+        self.absent.add(os.fspath(path))
+        return False
+
+
+def held_by(path: str) -> Held:
+    """Return what a file holds now."""
+    try:
+        data, status = read_data(Path(path))
+    except UnreadableFileError as error:
+        return Held(f"!{error.problem.message}", None)
+    return Held(digest(data), stamp_of(status))
