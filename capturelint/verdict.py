@@ -8,6 +8,9 @@ from enum import Enum
 
 from capturelint.finding import Effect
 
+# How the reason begins why a module is undecided that no graph could serve.
+VARIES = "its arguments vary between calls: "
+
 
 class Verdict(Enum):
     """What a run showed for one module or for the whole case, worst first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from capturelint.debug.outcome import Outcome
@@ -42,6 +42,19 @@ def culprits_of(
         own = [one for one in here if _line(one.place) not in known]
         culprits += [_from_hazard(one, cls) for one in own if one.effect is Effect.REFUSES]
     return tuple(culprits)
+
+
+def cold_culprits(
+    known: Sequence[Culprit], hazards: Sequence[Hazard], modules: Mapping[str, object]
+) -> tuple[Culprit, ...]:
+    """Return culprits for the lines that refuse without warm-up and are not `known` yet."""
+    lines = {_line(one.place) for one in known if one.place is not None}
+    others = [one for one in hazards if one.place.path and _line(one.place) not in lines]
+    return tuple(
+        _from_hazard(one, type(modules[one.module]).__name__ if one.module in modules else "")
+        for one in others
+        if one.effect is Effect.REFUSES
+    )
 
 
 def in_module(
@@ -84,7 +97,9 @@ def _with_line(culprit: Culprit, hazards: Sequence[Hazard]) -> Culprit:
     same = [
         one.place
         for one in hazards
-        if one.operation == culprit.operation and (modules is None or one.module in modules)
+        if one.place.path
+        and one.operation == culprit.operation
+        and (modules is None or one.module in modules)
     ]
     if len({_line(place) for place in same}) != 1:
         return culprit

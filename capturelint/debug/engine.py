@@ -15,7 +15,7 @@ from capturelint.debug.drypass import DryPass, dry_pass
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
-from capturelint.debug.instance import Instance, loaded, with_gradients
+from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
@@ -23,7 +23,7 @@ from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up
-from capturelint.verdict import Report
+from capturelint.verdict import Report, Verdict
 
 
 def judge(
@@ -90,12 +90,18 @@ class _Run:
         captured, reference = self._instance(), self._instance()
         for name in captured.parts:
             outcome, raised_in = self._cold(captured, reference, name, "cold")
+            load = self.load
             is_without = captured.case.mode == "no_grad"
             if is_without and wants_gradients(outcome.evidence.exception):
                 load = with_gradients(self.load)
                 captured, reference = self._instance(load), self._instance(load)
                 outcome, raised_in = self._cold(captured, reference, name, "cold-with-gradients")
-            self.findings.add_cold(captured, name, outcome, raised_in)
+            # A capture stops at the first, mostly the handle of cuBLAS.
+            refuses = outcome.verdict is Verdict.REFUSES
+            dry = self._cold_dry_pass(load, name) if refuses else DryPass()
+            if is_without and wants_gradients(dry.broke):
+                dry = self._cold_dry_pass(with_gradients(self.load), name)
+            self.findings.add_cold(captured, name, outcome, raised_in, dry.hazards)
 
     def _cold(
         self, captured: Instance, reference: Instance, name: str, step: str
@@ -104,18 +110,31 @@ class _Run:
         cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
         return self.ledger.outcome(f"{step} {name}".strip(), cold.outcome), cold.raised_in
 
+    def _cold_dry_pass(self, load: Callable[[], Case], name: str) -> DryPass:
+        """Return what a run as if capturing shows of an instance that was never called."""
+        step = f"cold-dry {name}".strip()
+        died = self.ledger.died(step)
+        if died is not None:
+            return DryPass(broke=died.why)
+        instance = self._instance(load)
+        with self.ledger.timed(step), modes_of(instance.case, self.settings):
+            self.tally.forwards += 1
+            call = step_of(instance, name, 0, self.backend, self.settings)
+            return dry_pass(call, self.backend, instance.case.named, name)
+
     def _judge_warm(self, instance: Instance) -> Instance:
         """Judge the case after a warm-up. Return the instance that was judged."""
         try:
             with self.ledger.timed("warm up"):
                 warm = warmed_up(instance, self.load, self.backend, self.settings, self.tally)
         except CannotRunError as error:
-            self.findings.add_undecided(instance, str(error))
+            self.findings.add_undecided(instance, str(error), error.module)
             return instance
         instance = warm.instance
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
+        self.findings.add_warm_up(warm.calls)
         self.findings.add_changes(warm.changes, steps=self.settings.replays + 1)
         return instance
 

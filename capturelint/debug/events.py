@@ -133,6 +133,7 @@ _FORMS: Mapping[str, str] = {
     "dry pass": "running {} as if capturing",
     "cold": "judging {} without warm-up",
     "cold-with-gradients": "judging {} without warm-up, with gradients",
+    "cold-dry": "running {} as if capturing, without warm-up",
     "judge": "judging {}",
     "record": "recording what {} calls",
     "own": "judging the own lines of {}",

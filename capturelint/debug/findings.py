@@ -8,7 +8,7 @@ from dataclasses import replace
 from torch import nn
 
 from capturelint.debug.attempts.part import Part
-from capturelint.debug.culprits import culprits_of, in_module
+from capturelint.debug.culprits import cold_culprits, culprits_of, in_module
 from capturelint.debug.drypass import DryPass
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
@@ -31,16 +31,26 @@ class Findings:
         self._hazards: list[Hazard] = []
         self._notes: list[str] = []
         self._cold: list[tuple[Part, Outcome, tuple[Culprit, ...]]] = []
+        self._calls = 0
 
-    def add_undecided(self, instance: Instance, why: str) -> None:
-        """Add that the case cannot be run faithfully."""
+    def add_undecided(self, instance: Instance, why: str, module: str | None) -> None:
+        """Add that the case cannot be run faithfully. `module`: where that was met, if known."""
+        inside = None if module is None or module in instance.parts else module
+        above = why if inside is None else f"what `{inside}` does cannot be run faithfully"
         for name, part in instance.parts.items():
             self._verdicts.append(Verdict.UNDECIDED)
-            self._modules.append(ModuleVerdict(name, part.cls, Verdict.UNDECIDED, 0, why))
+            self._modules.append(ModuleVerdict(name, part.cls, Verdict.UNDECIDED, 0, above))
+        if inside is not None:
+            cls = type(instance.modules[inside]).__name__
+            self._modules.append(ModuleVerdict(inside, cls, Verdict.UNDECIDED, 1, why))
 
     def note(self, text: str) -> None:
         """Add what the user must know."""
         self._notes.append(text)
+
+    def add_warm_up(self, calls: int) -> None:
+        """Add how many calls of each callable warmed it up."""
+        self._calls = calls
 
     def add_changes(self, changes: Sequence[Change], *, steps: int) -> None:
         """Add what each call changed, where nothing came of it in so many `steps`."""
@@ -53,18 +63,25 @@ class Findings:
             )
 
     def add_cold(
-        self, instance: Instance, name: str, outcome: Outcome, raised_in: str | None
+        self,
+        instance: Instance,
+        name: str,
+        outcome: Outcome,
+        raised_in: str | None,
+        hazards: Sequence[Hazard],
     ) -> None:
         """Add what capturing the callable `name`, without any warm-up, came to.
 
-        What fails without a warm-up alone is found so only if nothing else is added that fails.
+        `hazards`: of a run as if capturing without one, which the capture does not reach. What fails without a warm-up alone is found so only if nothing else is added that fails.
         """
         module = name if raised_in is None else raised_in
         running = instance.modules.get(module)
         part = instance.parts[name]
         cls = part.cls if running is None else type(running).__name__
         found = Found(module, outcome.verdict, How.WHOLE)
-        self._cold.append((part, outcome, culprits_of(found, outcome, (), cls, blamed=())))
+        culprits = culprits_of(found, outcome, (), cls, blamed=())
+        culprits += cold_culprits(culprits, _by_line(hazards), instance.modules)
+        self._cold.append((part, outcome, culprits))
 
     def add_search(
         self,
@@ -145,6 +162,12 @@ class Findings:
                 verdict = Verdict.FAILS_COLD
             self._verdicts.append(verdict)
             self._culprits += culprits
+            if verdict is Verdict.FAILS_COLD:
+                calls = "1 eager call" if self._calls == 1 else f"{self._calls} eager calls"
+                self._notes.append(
+                    f"{calls} of {part.path or 'the root'} before the capture, on a side stream, mend it: "
+                    "captured after them, it passes"
+                )
             if verdict.is_failure or not is_warm_too:
                 cold = ModuleVerdict(part.path, part.cls, verdict, 1, outcome.why)
                 self._modules = [cold, *(one for one in self._modules if one.path != part.path)]

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from capturelint.debug.attempts.attempt import Inputs, Tally
+from capturelint.debug.attempts.part import Call, Part
+from capturelint.debug.attempts.refused import first_refused
 from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import raised
 from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
+from capturelint.debug.running import running
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change, Snapshot
 from capturelint.debug.trees.trees import copied
@@ -22,7 +25,14 @@ _WANTS_GRADIENTS = ("does not require grad", "require grad and does not have a g
 
 
 class CannotRunError(Exception):
-    """The backend cannot run the case faithfully: it is undecided, not passed."""
+    """The backend cannot run the case faithfully: it is undecided, not passed.
+
+    `module`: the path of the one that it happened in, where that is known.
+    """
+
+    def __init__(self, why: str, module: str | None = None) -> None:
+        super().__init__(f"it cannot be run faithfully: {why}")
+        self.module = module
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +40,13 @@ class Warm:
     """An instance after its warm-up calls.
 
     `inputs`: by callable, the tensors that they were made on, as a user warms up on static inputs.
-    `fresh`: the state before them; `start`: the state after them. `changes`: of state, in the last.
+    `calls`: how many. `fresh`: the state before them; `start`: the state after them. `changes`: of
+    state, in the last.
     """
 
     instance: Instance
     inputs: Mapping[str, Inputs]
+    calls: int
     fresh: Snapshot
     start: Snapshot
     changes: tuple[Change, ...]
@@ -56,16 +68,16 @@ def warmed_up(
         return _warm_up(instance, backend, settings, tally)
     except RuntimeError as error:
         if instance.case.mode != "no_grad" or not _wants_gradients(error):
-            _give_up(error, backend)
+            _give_up(error)
     except Exception as error:  # noqa: BLE001 - user code may raise anything
-        _give_up(error, backend)
+        _give_up(error)
     instance = loaded(with_gradients(load), backend, settings)
     note = "it runs a backward pass of its own, so gradients are on"
     instance = replace(instance, notes=(*instance.notes, note))
     try:
         return _warm_up(instance, backend, settings, tally)
     except Exception as error:  # noqa: BLE001
-        _give_up(error, backend)
+        _give_up(error)
 
 
 def step_of(
@@ -92,15 +104,14 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
                 tally.forwards += 1
                 _prepare(instance, 0, backend, settings)
                 for call in inputs[name].filled(part.steps[0]):
-                    call.of(part.run)
-        _stop_if_unsupported(backend)
+                    _call(call, part, instance, backend)
         after = instance.state.save()
         changes = instance.state.changes(before, after)
         before = after
         is_stable = all(one.kind != "created" for one in changes)
         if count >= (settings.warmup or _CALLS) and is_stable:
             break
-    return Warm(instance, inputs, fresh, before, changes)
+    return Warm(instance, inputs, count, fresh, before, changes)
 
 
 def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings) -> None:
@@ -109,21 +120,27 @@ def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings
     backend.seed(settings.seed + step)
 
 
-def _stop_if_unsupported(backend: Backend) -> None:
+def _call(call: Call, part: Part, instance: Instance, backend: Backend) -> None:
+    """Make one call. Raises CannotRunError where the backend could not run it faithfully."""
+    with running(instance.case.named, part.path) as now:
+        try:
+            call.of(part.run)
+        except Exception as error:
+            unsupported = backend.unsupported()
+            if isinstance(error, CannotTellError) or unsupported:
+                reasons = "; ".join(unsupported) or str(error)
+                raise CannotRunError(reasons, now.raised_in) from error
+            raise
     unsupported = backend.unsupported()
-    if unsupported:
-        raise CannotRunError(f"it cannot be run faithfully: {'; '.join(unsupported)}")
+    if unsupported:  # the code went on, some other way
+        raise CannotRunError("; ".join(unsupported))
 
 
-def _give_up(error: Exception, backend: Backend) -> NoReturn:
+def _give_up(error: Exception) -> NoReturn:
     """Raise what to say when user code raised `error` in an eager call."""
     if isinstance(error, CannotRunError):
         raise error
-    unsupported = backend.unsupported()
-    if isinstance(error, CannotTellError) or unsupported:
-        reasons = "; ".join(unsupported) or str(error)
-        raise CannotRunError(f"it cannot be run faithfully: {reasons}") from error
-    raise raised("the case, called eagerly,", error) from error
+    raise raised("the case, called eagerly,", first_refused(error)) from error
 
 
 def wants_gradients(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from capturelint.report.bisect_culprits import at, blamed_lines, culprit_blocks
@@ -12,7 +12,7 @@ from capturelint.report.bisect_words import heading, is_simulated, meaning, name
 from capturelint.report.excerpt import excerpt, printable
 from capturelint.report.outline import Line, Piece, Tone, drawn, line, plain
 from capturelint.report.text import counted
-from capturelint.verdict import Hazard, ModuleVerdict, Report, Verdict
+from capturelint.verdict import VARIES, Hazard, ModuleVerdict, Report, Verdict
 
 _SIMULATED = (
     "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
@@ -91,18 +91,23 @@ def _undecided(report: Report) -> list[Line]:
     reasons: dict[tuple[str, str], list[ModuleVerdict]] = {}
     for module in report.modules:
         if module.verdict is Verdict.UNDECIDED:
-            reasons.setdefault((module.cls, module.why), []).append(module)
+            # Each receives something else in the end: the first shows how it begins.
+            key = ("", VARIES) if module.why.startswith(VARIES) else (module.cls, module.why)
+            reasons.setdefault(key, []).append(module)
     if not reasons:
         return []
-    told = [
-        line(
-            Piece(named(shortened(module.path for module in modules), cls), Tone.STRONG),
-            f": {printable(why) or 'no reason is known'}",
-        )
-        for (cls, why), modules in reasons.items()
-    ]
+    told = [_reason(modules, varies=key == ("", VARIES)) for key, modules in reasons.items()]
     title = line(Piece("could not be judged", Tone.LOUD), ":")
     return [replace(title, below=(*told, line(Piece("next: ", Tone.DIM), _NEXT)))]
+
+
+def _reason(modules: Sequence[ModuleVerdict], *, varies: bool) -> Line:
+    """Return why these modules could not be judged; of those that receive others, the first."""
+    first, *others = modules
+    paths = first.path if varies else shortened(module.path for module in modules)
+    more = f"; so do those of {counted(len(others), 'more module')}" if varies and others else ""
+    why = printable(first.why) or "no reason is known"
+    return line(Piece(named(paths, first.cls), Tone.STRONG), f": {why}{more}")
 
 
 def _hazards(report: Report) -> list[Line]:

@@ -11,7 +11,7 @@ from capturelint.report.bisect_words import named
 from capturelint.report.excerpt import printable
 from capturelint.report.outline import Line, Piece, Tone, line
 from capturelint.report.text import counted
-from capturelint.verdict import ModuleVerdict, Report, Verdict
+from capturelint.verdict import VARIES, ModuleVerdict, Report, Verdict
 
 _PASSING = (Verdict.EQUAL, Verdict.NOT_CALLED)
 _FOLDED = {
@@ -46,6 +46,13 @@ class _Node:
                 return None
             total += part
         return total
+
+    def varying(self) -> int | None:
+        """Return how many modules it is if all but passing ones have arguments that vary."""
+        if self.module.verdict is not Verdict.UNDECIDED or not self.module.why.startswith(VARIES):
+            return None
+        parts = [0 if node.passing() is not None else node.varying() for node in self.inside]
+        return None if None in parts else 1 + sum(part for part in parts if part is not None)
 
 
 def module_tree(report: Report, blamed: Mapping[str, tuple[str, ...]]) -> list[Line]:
@@ -86,11 +93,16 @@ def _line(node: _Node, *, is_root: bool = False) -> Line:
 
 def _inside(node: _Node) -> list[Line]:
     passing: Counter[Verdict] = Counter()
+    varying = 0
     alike: dict[object, list[_Node]] = {}
     for child in node.inside:
         passes = child.passing()
         if passes is not None:
             passing += passes
+            continue
+        count = child.varying()
+        if count is not None:
+            varying += count
             continue
         stem, _, last = child.module.path.rpartition(".")
         # Only layers of a list are alike: other siblings have names that say something.
@@ -101,6 +113,9 @@ def _inside(node: _Node) -> list[Line]:
         lines.append(_line(first))
         if others:
             lines.append(_same(first, others))
+    if varying:
+        words = f"... {counted(varying, 'module')} undecided: other arguments in each step"
+        lines.append(line(Piece(words, Tone.DIM)))
     return [*lines, *_folded(passing)]
 
 

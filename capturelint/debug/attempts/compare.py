@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from capturelint.debug.trees.descriptions import described
+from capturelint.debug.trees.memory import shape_of
 from capturelint.debug.trees.trees import Leaf, leaves
 
 # What other kernels for the same sum may differ by: relative to the largest of the elements that
@@ -153,8 +154,7 @@ def _as_tensor(value: Any) -> Tensor | None:
 
 
 def _kind(tensor: Tensor) -> tuple[object, ...]:
-    shapes = [part.shape for part in tensor.unbind()] if tensor.is_nested else tensor.shape
-    return shapes, tensor.dtype, tensor.device, tensor.layout
+    return shape_of(tensor), tensor.dtype, tensor.device, tensor.layout
 
 
 def _measure(expected: Tensor, got: Tensor) -> tuple[float, float] | None:

@@ -26,7 +26,7 @@ from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Snapshot, State
 from capturelint.debug.trees.static_inputs import ArgumentVariesError
-from capturelint.verdict import Hazard, Verdict
+from capturelint.verdict import VARIES, Hazard, Verdict
 
 _WARMUPS = 3
 _MOST_WARMUPS = 10
@@ -231,7 +231,7 @@ class Judge:
         try:
             yield
         except ArgumentVariesError as error:
-            raise UndecidedError(f"its arguments vary between calls: {error}") from error
+            raise UndecidedError(f"{VARIES}{error}") from error
         except Exception as error:
             self._stop_if_unsupported()
             reason = cannot_tell(error) or f"{failing}: {first_line(error)}"

@@ -11,6 +11,7 @@ from typing import Any
 from capturelint.debug.attempts.modes import Modes
 from capturelint.debug.cases.signature import parameters
 from capturelint.debug.trees.static_inputs import ArgumentVariesError, check_alike
+from capturelint.verdict import VARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> st
             was, is_ = _times(len(steps[0])), _times(len(calls))
             return f"it is called {was} in step 1 and {is_} in step {number}"
         for first, call in zip(steps[0], calls, strict=True):
-            found = _difference(named(run, first), named(run, call))
+            found = _difference(named(run, first), named(run, call), number)
             if found:
-                return f"its arguments vary between calls: {found} in step {number}"
+                return f"{VARIES}{found}"
     return ""
 
 
@@ -101,19 +102,25 @@ def dotted(name: str, path: str) -> str:
     return f"{name}{'' if path[:1] in ('', '[') else '.'}{path}"
 
 
-def _difference(first: Mapping[str, object], other: Mapping[str, object]) -> str:
+def _difference(first: Mapping[str, object], other: Mapping[str, object], step: int) -> str:
     for name in first:
         if name not in other:
-            return f"`{name}` is not given"
+            return f"`{name}` is not given in step {step}"
     for name in other:
         if name not in first:
-            return f"`{name}` is given"
+            return f"`{name}` is given in step {step}"
     for name, value in first.items():
         try:
             check_alike(value, other[name])
         except ArgumentVariesError as error:
-            return f"`{dotted(name, error.path)}` was {error.was} and is {error.is_}"
+            words = (
+                f"`{dotted(name, error.path)}` was {error.was} and is {error.is_} in step {step}"
+            )
+            return f"{words}{_NUMBER if error.is_number else ''}"
     return ""
+
+
+_NUMBER = "; a graph would keep the first number: pass a tensor on the device instead"
 
 
 def _times(count: int) -> str:

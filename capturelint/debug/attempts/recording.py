@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch._C._functorch import peek_interpreter_stack
 
 from capturelint.debug.attempts.calls import Run, every_call_through, is_compiled
 from capturelint.debug.attempts.modes import Modes
@@ -103,7 +104,9 @@ class _Recorder:
         self, module: nn.Module, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> object:
         """Run one call of a module, and keep it if no other called module is running."""
-        if self._is_inside or module is self._root or threading.get_ident() != self._thread:
+        is_own = module is self._root or threading.get_ident() != self._thread
+        # Inside a transform of functions, such as `vmap`, tensors are not what they look like.
+        if self._is_inside or is_own or peek_interpreter_stack() is not None:
             return run(*args, **kwargs)
         kept = self._kept.get(id(module)) or self._new(module)
         self._is_inside = True
@@ -174,7 +177,7 @@ class _Recorder:
     def _unregistered(self, module: nn.Module) -> str:
         """Return a name for a module that has none."""
         taken = {kept.path for kept in self._kept.values()}
-        kind = f"{type(module).__name__} not registered"
+        kind = f"{class_name(module)} not registered"
         names = (f"<{kind}{f' {number}' if number > 1 else ''}>" for number in itertools.count(1))
         paths = (f"{self._path}.{name}".strip(".") for name in names)
         return next(path for path in paths if path not in taken)
@@ -185,7 +188,7 @@ def _part(kept: _Kept) -> Part:
     numbers, variation = alike_steps(steps, kept.module)
     part = Part(
         path=kept.path,
-        cls=type(kept.module).__name__,
+        cls=class_name(kept.module),
         run=kept.module,
         steps=steps,
         results=tuple(tuple(results) for results in kept.results[: kept.most]),
@@ -219,6 +222,13 @@ def _size(tree: object) -> int:
         for storage in [leaf.value.untyped_storage()]
     }
     return sum(held.values())
+
+
+def class_name(module: nn.Module) -> str:
+    """Return the name of a module's class; of a compiled one, that of the module that it runs."""
+    held = vars(module).get("_modules")  # TorchScript keeps them elsewhere
+    original = held.get("_orig_mod") if isinstance(held, dict) else None
+    return type(module if original is None else original).__name__
 
 
 def spoken(path: str) -> str:

@@ -49,6 +49,11 @@ def cannot_tell(error: BaseException) -> str:
     return next((str(one) for one in found), "")
 
 
+def first_refused(error: BaseException) -> BaseException:
+    """Return what a capture that the code makes by itself was refused first, else `error`."""
+    return next((one for one in reversed(_chain(error, None)) if hasattr(one, "refusal")), error)
+
+
 def _chain(error: BaseException, before: BaseException | None) -> list[BaseException]:
     """Return `error` and those it came of, the oldest last."""
     chain: list[BaseException] = []

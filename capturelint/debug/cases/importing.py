@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 from capturelint.debug.backend import CannotTellError
-from capturelint.debug.cases.mistakes import CaseError, place_of, raised, shown
+from capturelint.debug.cases.mistakes import CaseError, place_of, raised
+from capturelint.debug.frames import shown
 from capturelint.errors import CapturelintError
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from capturelint.debug.frames import raised_at
+from capturelint.debug.frames import raised_at, shown
 from capturelint.errors import CapturelintError
 
 _INSTALLED = ("site-packages", "dist-packages")
@@ -43,14 +40,6 @@ def kind_of(value: object) -> str:
     name = value.__name__ if isinstance(value, type) else type(value).__name__
     article = "an" if name[0] in "aeiouAEIO" else "a"
     return f"the class {name}" if isinstance(value, type) else f"{article} {name}"
-
-
-def shown(path: str | Path) -> str:
-    """Return a path as printed: relative to the working directory, absolute when outside it."""
-    absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they were given
-    here = f"{Path.cwd()}{os.sep}"
-    relative = absolute[len(here) :] if absolute.startswith(here) else absolute
-    return relative.replace(os.sep, "/")
 
 
 def _first_line(text: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from capturelint.debug.cases.mistakes import shown
 from capturelint.debug.events import (
     Event,
     Failed,
@@ -19,6 +18,7 @@ from capturelint.debug.events import (
     Stopped,
     doing,
 )
+from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.child import Child, TookTooLongError
 from capturelint.debug.processes.salvage import salvaged

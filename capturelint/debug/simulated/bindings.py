@@ -71,7 +71,9 @@ class Bindings:
 
     def spread(self, *_args: object) -> NoReturn:
         """Say that work cannot be spread over devices."""
-        raise self._simulator.cannot_tell("work spread over devices (torch.nn.DataParallel)")
+        raise self._simulator.cannot_tell(
+            "work spread over devices (torch.nn.DataParallel; judge the module inside it)"
+        )
 
     def _set_stream(self, stream_id: int, **_device: object) -> None:
         self._simulator.streams.current = self._simulator.streams.numbered(stream_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # As cudagraph trees say it when they are met inside a capture.
 _NESTED = "Cannot prepare for replay during capturing stage. during CUDA graph capture."
+_REFUSAL = Refusal(_NESTED, "graph", "torch.compile with CUDA graphs")
 _GRAPH_MODES = ("reduce-overhead", "max-autotune")
 
 
@@ -36,6 +38,38 @@ def put_compile(patches: Patches, simulator: Simulator) -> None:
 
     patches.put(torch, "compile", compiled)
     patches.put(nn.Module, "compile", compile_in_place)
+    _put_compiled_before(patches, simulator)
+
+
+def _put_compiled_before(patches: Patches, simulator: Simulator) -> None:
+    """Let what was compiled before the session run eagerly as well.
+
+    A compiled function asks `_callback_from_stance` (torch 2.6 to 2.13) what compiles it; None
+    means that it runs as it is.
+    """
+    frames: Any = sys.modules.get("torch._dynamo.eval_frame")
+    if not hasattr(frames, "_callback_from_stance"):
+        return  # nothing was compiled yet
+
+    def eager(callback: Any) -> Any:
+        if callback:
+            simulator.note("torch.compile: what was compiled before the run ran eagerly")
+            if _makes_graphs(callback):
+                simulator.refuse(_REFUSAL)
+
+    patches.put(frames, "_callback_from_stance", eager)
+
+
+def _makes_graphs(callback: Any) -> bool:
+    """Return whether what compiles a function makes CUDA graphs of it, as `torch.compile` set it."""
+    while callback is not None:
+        config = getattr(callback, "config", None)
+        if isinstance(config, Mapping):
+            return bool(config.get("triton.cudagraphs"))
+        callback = getattr(callback, "_torchdynamo_orig_backend", None) or getattr(
+            callback, "_torchdynamo_orig_callable", None
+        )
+    return False
 
 
 def uses_graphs(options: Mapping[str, Any]) -> bool:
@@ -53,7 +87,7 @@ def _trapped(model: Any, simulator: Simulator) -> Any:
 def _trapped_call(function: Callable[..., Any], simulator: Simulator) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        simulator.refuse(Refusal(_NESTED, "graph", "torch.compile with CUDA graphs"))
+        simulator.refuse(_REFUSAL)
         return function(*args, **kwargs)
 
     return call

@@ -1,57 +1,74 @@
-"""Graphs that user code captures by itself: one inside a capture is refused, others are not run."""
+"""Graphs that user code captures by itself: eagerly they work, inside a capture they are refused."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from capturelint.debug.simulated.capture import capturing
 from capturelint.debug.simulated.refusal import NOT_PERMITTED, Refusal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
+    from capturelint.debug.simulated.tape import Tape
 
 _NO_REPLAY = "Cannot prepare for replay during capturing stage. during CUDA graph capture."
 
 
 class OwnGraph:
-    """A graph that user code made. Making it is allowed, filling or replaying it is not."""
+    """A graph that user code made. `tape`: what it holds once it was filled, None before.
+
+    As if capturing, what fills it runs at once, and a replay runs what it held before.
+    """
+
+    __slots__ = ("_filling", "_simulator", "tape")
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
+        self._filling = ExitStack()
+        self.tape: Tape | None = None
 
     @property  # type: ignore[misc]  # only read
     def __class__(self) -> Any:
         """Pass for a graph of torch, whose class needs a CUDA driver."""
         return torch.cuda.CUDAGraph
 
-    def capture_begin(self, *_args: Any, **_options: Any) -> NoReturn:
+    def capture_begin(self, *_args: Any, **_options: Any) -> None:
         self._refuse("torch.cuda.CUDAGraph.capture_begin", NOT_PERMITTED)
-        raise self._simulator.cannot_tell("a graph that the code captures by itself")
+        outer = self._simulator.capture
+        if outer is None:
+            self.tape = self._filling.enter_context(capturing(self._simulator))
+        else:  # the stream that torch puts the work on never joined
+            self._filling.enter_context(self._simulator.streams.using(outer.stream))
 
     def capture_end(self) -> None:
-        """Do nothing: it was never begun."""
+        self._filling.close()
 
-    def replay(self) -> NoReturn:
+    def replay(self) -> None:
         self._refuse("torch.cuda.CUDAGraph.replay", _NO_REPLAY)
-        raise self._simulator.cannot_tell("the replay of a graph that the code captured by itself")
+        if self.tape is not None:
+            self.tape.replay(self._simulator.random)
 
     def reset(self) -> None:
-        """Do nothing: it holds no memory."""
+        if self.tape is not None:
+            self.tape.close()
+        self.tape = None
 
     def pool(self) -> tuple[int, int]:
         return (0, 0)
 
     def register_generator_state(self, generator: torch.Generator) -> None:
-        """Do nothing: the graph cannot be filled."""
+        """Do nothing: the numbers of a generator of the device advance with each replay anyway."""
 
     def _refuse(self, operation: str, message: str) -> None:
         self._simulator.refuse(Refusal(message, "graph", operation))
 
 
 def put_graphs(patches: Patches, simulator: Simulator) -> None:
-    """Let `torch.cuda.CUDAGraph` make graphs that only say what they cannot do."""
+    """Let `torch.cuda.CUDAGraph` make graphs of the simulated device."""
 
     def new_graph(cls: type, *_args: Any, **_options: Any) -> Any:  # noqa: ARG001 - as torch calls it
         return OwnGraph(simulator)

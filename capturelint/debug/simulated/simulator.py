@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from capturelint.debug.backend import CannotTellError
-from capturelint.debug.frames import users_frames
+from capturelint.debug.frames import shown, users_frames
 from capturelint.debug.simulated.capture import Capture
 from capturelint.debug.simulated.device import registered
 from capturelint.debug.simulated.dispatch import DeviceMode, dispatch
@@ -113,10 +113,15 @@ class Simulator:
             raise error
 
     def cannot_tell(self, what: str) -> CannotTellError:
-        """Return the error to raise for `what` cannot be run faithfully, and remember it."""
-        if what not in self.unsupported:
-            self.unsupported.append(what)
-        return CannotTellError(f"{what} cannot be simulated")
+        """Return the error to raise for `what` cannot be run faithfully, and remember it.
+
+        With the user's line that asks for it.
+        """
+        place = next(iter(users_frames(limit=1)), None)
+        text = what if place is None else f"{what}, at {shown(place.path)}:{place.line}"
+        if text not in self.unsupported:
+            self.unsupported.append(text)
+        return CannotTellError(f"{what} cannot be simulated{text.removeprefix(what)}")
 
     def note(self, text: str) -> None:
         """Remember what the user must know about this run, once."""

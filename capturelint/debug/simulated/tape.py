@@ -145,6 +145,8 @@ def on_plain_tensors() -> Iterator[None]:
 
 
 def _refill(memory: torch.Tensor, fresh: torch.Tensor) -> None:
+    if memory._is_zerotensor():  # those of forward-mode derivatives have no memory
+        return
     if memory.layout is torch.sparse_coo:
         # A copy of the whole would take new memory, which views of the parts do not see.
         memory._indices().copy_(fresh._indices())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from capturelint.debug.trees.containers import container_of
+from capturelint.debug.trees.memory import shape_of
 
 _SHOWN = (bool, int, float, complex, str, bytes, type(None))
 _WIDTH = 60
@@ -27,4 +28,4 @@ def described(value: object) -> str:
 
 
 def _shape(tensor: Tensor) -> str:
-    return f"({', '.join(str(size) for size in tensor.shape)})"
+    return f"({', '.join(str(size) for size in shape_of(tensor))})"

@@ -46,6 +46,12 @@ def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
         return None
 
 
+def shape_of(tensor: Tensor) -> tuple[object, ...]:
+    """Return the sizes; of a nested tensor those of each part, as some kinds have none in all."""
+    parts = tensor.unbind() if tensor.is_nested else ()
+    return tuple(tuple(part.shape) for part in parts) if tensor.is_nested else tuple(tensor.shape)
+
+
 def span_of(tensor: Tensor) -> Span:
     """Return the bytes from the first to the last element, with the gaps between them."""
     size = tensor.element_size()

@@ -22,10 +22,12 @@ from capturelint.debug.trees.memory import (
     flat,
     is_array,
     is_overlapping,
+    shape_of,
     span_of,
     storage_key,
 )
 
+_NUMBERS = (bool, int, float, complex)
 # Two of these are the same only if they are one.
 _UNIQUE = (type, nn.Module, Optimizer, Enum, torch.dtype, torch.layout, torch.memory_format)
 
@@ -34,11 +36,12 @@ class ArgumentVariesError(Exception):
     """Two calls differ in more than the contents of tensors, so one graph cannot serve both.
 
     `path`: where. `was`, `is_`: what the static inputs and the fresh ones have there, in words.
+    `is_number`: both are numbers of Python.
     """
 
-    def __init__(self, path: str, was: str, is_: str) -> None:
+    def __init__(self, path: str, was: str, is_: str, *, is_number: bool = False) -> None:
         super().__init__(f"{path or 'the argument'} was {was} and is {is_}")
-        self.path, self.was, self.is_ = path, was, is_
+        self.path, self.was, self.is_, self.is_number = path, was, is_, is_number
 
 
 def copy_into(static: object, fresh: object) -> None:
@@ -94,8 +97,7 @@ class _Pairs:
 
     def _add_tensor(self, pair: _Pair) -> None:
         to, source = pair.to, pair.source
-        alike = (to.shape, to.dtype, to.device) == (source.shape, source.dtype, source.device)
-        if not alike or to.layout != source.layout:
+        if _kind(to) != _kind(source):
             raise _varies(pair.path, to, source)
         if isinstance(to, Parameter):  # it is the model's own, never to be written here
             raise ArgumentVariesError(pair.path, "one parameter", "another")
@@ -125,8 +127,13 @@ class _Pairs:
         return list(groups.values())
 
 
+def _kind(tensor: Tensor) -> tuple[object, ...]:
+    return shape_of(tensor), tensor.dtype, tensor.device, tensor.layout
+
+
 def _varies(path: str, static: object, fresh: object) -> ArgumentVariesError:
-    return ArgumentVariesError(path, described(static), described(fresh))
+    is_number = isinstance(static, _NUMBERS) and isinstance(fresh, _NUMBERS)
+    return ArgumentVariesError(path, described(static), described(fresh), is_number=is_number)
 
 
 def _difference(

@@ -107,6 +107,25 @@ def test_a_module_in_memory_is_judged_and_stays_as_it_was() -> None:
     assert not torch.cuda.is_available()
 
 
+def test_what_was_compiled_before_the_run_runs_eagerly_and_is_noted() -> None:
+    compiled = torch.compile(nn.Linear(4, 4), backend="eager")
+    with torch.no_grad():
+        compiled(*inputs(0))
+
+    report = bisect(compiled, inputs=inputs)
+
+    assert report.verdict is Verdict.EQUAL
+    assert report.notes == ("torch.compile: what was compiled before the run ran eagerly",)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_what_was_compiled_to_graphs_before_the_run_refuses() -> None:
+    report = bisect(torch.compile(nn.ReLU(), mode="reduce-overhead"), inputs=inputs)
+
+    assert report.verdict is Verdict.REFUSES
+    assert report.culprits[0].operation == "torch.compile with CUDA graphs"
+
+
 def test_a_function_that_ends_its_process_leaves_ours_alone() -> None:
     def step(x: Any) -> Any:
         if torch.cuda.is_current_stream_capturing():

@@ -14,10 +14,11 @@ from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
 from capturelint.debug.events import Event, Started
+from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.finding import Effect
-from capturelint.verdict import Certainty, Report, Verdict
+from capturelint.verdict import VARIES, Certainty, Report, Verdict
 
 if TYPE_CHECKING:
     from capturelint.debug.backend import Backend
@@ -174,17 +175,25 @@ def test_a_counter_that_came_to_nothing_yet_is_told(in_session: InSession) -> No
 
 
 def test_what_breaks_our_own_handling_is_undecided_or_said(in_session: InSession) -> None:
-    class Transforms(nn.Module):
+    class Odd(torch.Tensor):
+        def clone(self, **_options: object) -> Odd:  # cannot be copied
+            raise ValueError
+
+    class Takes(nn.Module):
+        def forward(self, x: torch.Tensor, odd: Odd) -> torch.Tensor:  # noqa: ARG002 - only received
+            return x
+
+    class Gives(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.linear = nn.Linear(WIDTH, WIDTH)
+            self.takes = Takes()
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            y = torch.vmap(self.linear)(x)
+            y: torch.Tensor = self.takes(x, torch.ones(1).as_subclass(Odd))
             return y * y.max().item()
 
     def body(backend: Backend) -> None:
-        report = judged(backend, Transforms)
+        report = judged(backend, Gives)
 
         assert blamed(report) == [("", "return y * y.max().item()", "shown")]
         assert "could not be recorded" in report.notes[0]
@@ -373,6 +382,122 @@ def test_without_any_warm_up_what_a_library_needs_is_refused(in_session: InSessi
 
         assert report.verdict is Verdict.REFUSES
         assert "CUBLAS" in report.culprits[0].message
+
+    in_session(body)
+
+
+class FirstCalls(nn.Module):
+    """Needs a library, and makes a table of its own in the first call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(WIDTH, WIDTH)
+        self.table: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.linear(x)
+        if self.table is None:
+            self.table = torch.arange(WIDTH).to(x.device)
+        return x * self.table
+
+
+def test_without_warm_up_all_lines_that_refuse_are_named_and_what_mends_them(
+    in_session: InSession,
+) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, FirstCalls, cold=True)
+
+        assert report.verdict is Verdict.FAILS_COLD
+        assert blamed(report) == [
+            ("linear", "x = self.linear(x)", "shown"),
+            ("", "self.table = torch.arange(WIDTH).to(x.device)", "likely"),
+        ]
+        (note,) = report.notes
+        assert note.startswith(
+            "2 eager calls of the root before the capture, on a side stream, mend"
+        )
+
+    in_session(body)
+
+
+class Derives(nn.Module):
+    """Runs a backward pass of its own, for which no library is needed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(WIDTH))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        (gradient,) = torch.autograd.grad((x * self.weight).sum(), self.weight)
+        return gradient * 1
+
+
+def test_a_case_that_runs_its_own_backward_gets_gradients_without_warm_up_too(
+    in_session: InSession,
+) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Case(Derives(), inputs, mode="no_grad"), warmup=0)
+
+        assert (report.verdict, report.culprits) == (Verdict.EQUAL, ())
+
+    in_session(body)
+
+
+def test_a_lazy_module_that_is_never_called_has_no_dtype_to_tell(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def make() -> nn.Module:
+            model = Parent(nn.Tanh())
+            model.idle = nn.LazyLinear(WIDTH, dtype=torch.float64)
+            return model
+
+        report = judged(backend, make)
+
+        assert (report.verdict, report.environment["dtype"]) == (Verdict.EQUAL, "float32")
+
+    in_session(body)
+
+
+class Custom(nn.Module):
+    """Calls an operator of which nothing is known but its name."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ops.unknown.act(x)
+
+
+def test_what_cannot_be_run_is_undecided_with_its_module_and_line(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        library: Any = torch.library.Library("unknown", "DEF")  # type: ignore[no-untyped-call]
+        library.define("act(Tensor x) -> Tensor")
+        report = judged(backend, lambda: Parent(Custom()))
+
+        here, line = shown(__file__), Custom.forward.__code__.co_firstlineno + 1
+        assert [(one.path, one.verdict, one.why) for one in report.modules] == [
+            ("", Verdict.UNDECIDED, "what `bad` does cannot be run faithfully"),
+            (
+                "bad",
+                Verdict.UNDECIDED,
+                f"it cannot be run faithfully: the custom operator unknown::act, at {here}:{line}",
+            ),
+        ]
+
+    in_session(body)
+
+
+class Positioned(nn.Module):
+    def forward(self, x: torch.Tensor, position: int) -> torch.Tensor:
+        return x + position
+
+
+def test_a_number_that_varies_is_to_become_a_tensor(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Case(Positioned(), lambda seed: (inputs(seed), seed)))
+
+        advice = "a graph would keep the first number: pass a tensor on the device instead"
+        (module,) = report.modules
+        assert (module.verdict, module.why) == (
+            Verdict.UNDECIDED,
+            f"{VARIES}`position` was 0 and is 1 in step 2; {advice}",
+        )
 
     in_session(body)
 

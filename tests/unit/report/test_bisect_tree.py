@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from capturelint.report.bisect_tree import module_tree
 from capturelint.report.outline import plain
-from capturelint.verdict import ModuleVerdict, Report, Verdict
+from capturelint.verdict import VARIES, ModuleVerdict, Report, Verdict
 from tests.unit.report.reports import module
 
 REFUSES, EQUAL = Verdict.REFUSES, Verdict.EQUAL
@@ -106,6 +106,26 @@ def test_siblings_with_names_are_never_folded() -> None:
     assert shown(module("", REFUSES), module("query", REFUSES), module("key", REFUSES))[1:] == [
         "  query (Block): refuses-capture",
         "  key (Block): refuses-capture",
+    ]
+
+
+def test_modules_that_receive_other_arguments_in_each_step_are_counted() -> None:
+    varies = replace(module("a", Verdict.UNDECIDED), why=f"{VARIES}`x` was 1 and is 2")
+    other = replace(varies, why="it raises ValueError")
+
+    assert shown(
+        module("", Verdict.STALE),
+        varies,
+        replace(varies, path="a.b", why=f"{VARIES}`y` was 1 and is 2"),
+        replace(varies, path="c"),
+        replace(other, path="c.d"),
+        replace(varies, path="e"),
+        module("e.f", EQUAL),
+    ) == [
+        "<root> (Block): stale-on-replay",
+        "  c (Block): undecided",
+        "    c.d (Block): undecided",
+        "  ... 3 modules undecided: other arguments in each step",
     ]
 
 

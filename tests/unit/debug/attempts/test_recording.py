@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.reachable import reachable
-from capturelint.debug.attempts.recording import Level, record
+from capturelint.debug.attempts.recording import Level, class_name, record
 
 _PLENTY = 2**30
 
@@ -122,6 +122,14 @@ def test_modules_that_are_registered_nowhere_are_found() -> None:
         ("<Plus not registered>", [[0.0], [1.0]]),
         ("<Plus not registered 2>", [[1.0], [2.0]]),
     ]
+
+
+def test_a_compiled_module_is_named_by_what_it_runs() -> None:
+    wrapper = nn.Sequential()
+    wrapper.register_module("_orig_mod", nn.Linear(1, 1))
+
+    assert class_name(wrapper) == "Linear"
+    assert class_name(nn.Tanh()) == "Tanh"
 
 
 def test_what_is_not_registered_is_named_below_its_caller() -> None:
@@ -253,7 +261,10 @@ def test_copies_taken_in_inference_mode_can_be_written_outside() -> None:
         ),
         (
             lambda self, x: self.child(x, scale=int(x[0])),
-            "its arguments vary between calls: `scale` was 0 and is 1 in step 2",
+            (
+                "its arguments vary between calls: `scale` was 0 and is 1 in step 2; "
+                "a graph would keep the first number: pass a tensor on the device instead"
+            ),
         ),
         (
             lambda self, x: self.child(x[: int(x[0]) + 1]),
