@@ -19,6 +19,14 @@ class UnknownCommandError(CapturelintError):
         super().__init__(f"no command {word!r}; {hint}")
 
 
+class UnknownOptionError(CapturelintError):
+    """An option was given to a command that has no such option."""
+
+    def __init__(self, command: str, option: str, known: Iterable[str]) -> None:
+        hint = _nearest(option, known) or f"`capturelint {command} --help` lists them"
+        super().__init__(f"{command} has no option {option}; {hint}")
+
+
 class UnknownRuleError(CapturelintError):
     """A rule code was asked for that no loaded rule has."""
 

@@ -46,8 +46,11 @@ def _run(options: argparse.Namespace) -> int:
         allowed = f"one of {', '.join(_FORMATS)}"
         raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
     output.check_writable(options.output)
+    from capturelint.debug.cases.named import check_named
     from capturelint.debug.cases.requirements import require_torch
 
+    # What the source alone tells is told at once: rules and torch take seconds to import.
+    check_named(options.target, options.inputs)
     require_torch()
     # What the user may have to mend in the settings is said before the run, not after it.
     from dataclasses import fields

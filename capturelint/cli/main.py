@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from capturelint import __version__
-from capturelint.errors import CapturelintError, UnknownCommandError
+from capturelint.errors import CapturelintError, UnknownCommandError, UnknownOptionError
 
 _COMMANDS = (
     ("check", "report code that breaks under CUDA graph capture"),
@@ -62,8 +62,19 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         if name == wanted:
             module = import_module(f"capturelint.cli.{name}")
             module.add_arguments(command)
+            _check_options(name, argv[1:], tuple(command._option_string_actions))  # noqa: SLF001 - has no public name
             command.set_defaults(run=module.run)
     return parser
+
+
+def _check_options(command: str, words: Sequence[str], known: Sequence[str]) -> None:
+    """Raise `UnknownOptionError` for the first option in `words` that is none, nor begins one."""
+    for word in words:
+        if word == "--":
+            return
+        option = word.partition("=")[0]
+        if word.startswith("--") and not any(one.startswith(option) for one in known):
+            raise UnknownOptionError(command, option, known)
 
 
 def _survive_any_encoding() -> None:

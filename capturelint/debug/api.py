@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from capturelint.debug.cases.named import check_named
 from capturelint.debug.cases.requirements import require_torch
 from capturelint.debug.choices import settings_from
 from capturelint.debug.processes.request import Request
@@ -52,6 +53,8 @@ def bisect(
     the case or a setting cannot be used.
     """
     chosen = settings_from(settings)
+    if isinstance(case, str):
+        check_named(case, inputs if isinstance(inputs, str) else None)
     require_torch()
     if isinstance(case, str) and (inputs is None or isinstance(inputs, str)):
         request = Request(case, chosen, inputs, call)

@@ -16,7 +16,7 @@ _MEANINGS: Mapping[Verdict, str] = {
     Verdict.FAILS_COLD: "it captures only after eager calls have warmed it up",
     Verdict.FAILS_TOGETHER: "each part passes alone, together they fail",
     Verdict.DIFFERS: "while it captures, the code computes something else than eagerly",
-    Verdict.UNDECIDED: "it could not be judged; the reason is below",
+    Verdict.UNDECIDED: "it could not be judged",
     Verdict.NONDETERMINISTIC: "eager runs differ from each other, and replays differ no more",
     Verdict.ALIASES_INPUT: "an output shares memory with an input, which the next replay changes",
     Verdict.NOT_CALLED: "nothing of it ran",

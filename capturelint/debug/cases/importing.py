@@ -36,12 +36,12 @@ def parsed(text: str, *, within: str | None = None, role: str = "what to run") -
     Raises `CaseError` if the text names no place, no name, or a file that is not there.
     """
     place, colon, name = text.rpartition(":")
-    if not colon and within is not None and not _is_file(text):
+    if not colon and within is not None and not is_file(text):
         return Target(within, text)
-    if not colon or not name or _is_file(name):
+    if not colon or not name or is_file(name):
         place = text.rstrip(":")
         raise CaseError(f"{place} names no object in it; name {role}: {place}:make")
-    if _is_file(place):
+    if is_file(place):
         _check_file(place)
     return Target(place, name)
 
@@ -64,7 +64,7 @@ def found(target: Target) -> object:
 def imported(place: str) -> ModuleType:
     """Return the module in the file or of the name `place`. Leaves `sys.path` as it needs it."""
     try:
-        return _from_file(Path(place)) if _is_file(place) else _by_name(place)
+        return _from_file(Path(place)) if is_file(place) else _by_name(place)
     except (CapturelintError, CannotTellError):
         raise
     except SyntaxError as error:
@@ -154,7 +154,7 @@ def _has(holder: object, name: str, label: str) -> bool:
 
 def _missing(place: str, error: ModuleNotFoundError) -> CaseError:
     missing = error.name or ""
-    if not _is_file(place) and f"{place}.".startswith(f"{missing}."):
+    if not is_file(place) and f"{place}.".startswith(f"{missing}."):
         return CaseError(
             f"no module {missing!r}; run from the folder that holds it, or name a file: "
             "path/to/file.py:make"
@@ -174,7 +174,8 @@ def _hint(name: str, holder: object) -> str:
     return f"it has {', '.join(own)}" if own else "name a factory, a module or a Case in it"
 
 
-def _is_file(place: str) -> bool:
+def is_file(place: str) -> bool:
+    """Return whether the user names a file, rather than a module to import."""
     return place.endswith(".py") or "/" in place or "\\" in place
 
 

@@ -51,11 +51,26 @@ def test_of_an_unknown_command_the_nearest_is_named(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == "capturelint: no command 'chekc'; did you mean check?\n"
 
 
-def test_an_unknown_option_of_a_command_is_the_users_mistake() -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["rule", "--no-such-option"])
-
-    assert caught.value.code == 2
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["rule", "--al0"], "capturelint: rule has no option --al0; did you mean --all?"),
+        (
+            ["check", "a.py", "--statistcs=1"],
+            "check has no option --statistcs; did you mean --statistics?",
+        ),
+        (
+            ["bisect", "m.py:make", "--formt", "json"],
+            "has no option --formt; did you mean --format?",
+        ),
+        (["roots", "--zzz"], "roots has no option --zzz; `capturelint roots --help` lists them"),
+    ],
+)
+def test_of_an_unknown_option_the_nearest_is_named(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == 2
+    assert capsys.readouterr().err.endswith(f"{said}\n")
 
 
 def test_a_users_error_is_one_line_and_exit_code_2(

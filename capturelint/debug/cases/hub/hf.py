@@ -18,6 +18,13 @@ from capturelint.debug.cases.hub.search import CannotMakeError, Recipe, recipe_o
 from capturelint.debug.cases.mistakes import CaseError, summary
 from capturelint.debug.cases.requirements import require
 
+_KINDS = {
+    "input_ids": "text",
+    "pixel_values": "images",
+    "pixel_values_videos": "videos",
+    "input_features": "sound",
+    "input_values": "sound",
+}
 _INSTEAD = "write a factory: FILE.py:make"
 
 
@@ -50,9 +57,21 @@ def _notes(name: str, model: Any, plan: Plan) -> Iterable[str]:
     attention = getattr(model.config, "_attn_implementation", None)
     kernel = f", attention: {attention}" if attention else ""
     yield f"hf:{name}: {type(model).__name__} with random weights, {size:,} parameters{kernel}"
+    yield f"hf:{name}: inputs: {_inputs(plan)}"
     left_out = [one for one in MODALITIES if one in arguments(model) and one not in plan]
     if left_out:
         yield f"hf:{name}: not drawn: {', '.join(left_out)}; {_INSTEAD} to judge what they run"
+
+
+def _inputs(plan: Plan) -> str:
+    """Return what is drawn: of which modalities, and the shape of each argument."""
+    kinds = dict.fromkeys(_KINDS[one] for one in plan if one in _KINDS)
+    shapes = ", ".join(f"{one} {_shape(draw.shape)}" for one, draw in plan.items())
+    return f"{' and '.join(kinds)}, {shapes}" if kinds else shapes
+
+
+def _shape(sizes: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, sizes))})"
 
 
 def _config(kind: str) -> Any:

@@ -694,7 +694,8 @@ def test_arguments_that_vary_are_undecided(in_session: InSession) -> None:
 
         assert found == Outcome(
             Verdict.UNDECIDED,
-            why="its arguments vary between calls: `n` was 0 and is 1 in step 2",
+            why="its arguments vary between calls: `n` was 0 and is 1 in step 2; a graph would keep "
+            "the first number: pass a tensor on the device instead",
         )
 
     in_session(run)

@@ -125,28 +125,32 @@ def test_there_is_one_device(in_session: InSession) -> None:
                 call()
         with pytest.raises(AssertionError, match="Invalid device id"):
             cuda.get_device_properties(1)
-        assert len(backend.unsupported()) == 1
+        (reason,) = {text.partition(", at ")[0] for text in backend.unsupported()}
+        assert reason == "cuda:1 (invalid device ordinal: the simulator has one device, cuda:0)"
 
     in_session(body)
 
 
-def test_graphs_of_the_users_own_are_refused_inside_and_undecided_outside(
+def test_graphs_of_the_users_own_are_refused_inside_and_work_outside(
     in_session: InSession,
 ) -> None:
     def body(backend: SimulatedBackend) -> None:
         x = torch.ones(2, device="cuda")
+        graph = cuda.CUDAGraph()
 
-        def own_graph() -> None:
-            with cuda.graph(cuda.CUDAGraph()):
-                x.mul(2)
+        def own_graph() -> torch.Tensor:
+            with cuda.graph(graph):
+                return x.mul(2)
 
-        with pytest.raises(CannotTellError, match="captures by itself"):
-            own_graph()
-        with pytest.raises(CannotTellError, match="captures by itself"):
-            cuda.make_graphed_callables(nn.Linear(2, 2).cuda(), (x,))
+        y = own_graph()
+        x.fill_(3)
+        graph.replay()
+        assert y.cpu().tolist() == [6, 6]
         with pytest.raises(SimulatedCaptureError) as refused:
             backend.capture(own_graph)
         assert str(refused.value) == NOT_PERMITTED
+        with pytest.raises(SimulatedCaptureError, match="Cannot prepare for replay"):
+            backend.capture(graph.replay)
         backend.capture(cuda.CUDAGraph)
 
     in_session(body)

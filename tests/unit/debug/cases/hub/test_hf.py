@@ -121,6 +121,7 @@ def test_the_notes_say_what_was_made_and_what_was_left_out() -> None:
             f"hf:llava: LlavaForConditionalGeneration with random weights, {size:,} parameters, "
             "attention: sdpa"
         ),
+        "hf:llava: inputs: text, input_ids (2, 16), attention_mask (2, 16)",
         "hf:llava: not drawn: pixel_values; write a factory: FILE.py:make to judge what they run",
     )
 
