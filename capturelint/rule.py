@@ -14,23 +14,42 @@ from capturelint.condition import asked_tensor, only_raises, parts_of_test
 from capturelint.finding import Effect, Span
 from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
+from capturelint.site import (
+    Block,
+    Deed,
+    Inside,
+    Region,
+    Site,
+    Step,
+    always_after,
+    excludes,
+    root_of,
+)
 
 __all__ = [
     "OPERATIONS",
     "UNKNOWN",
     "About",
+    "Block",
+    "Deed",
     "Effect",
+    "Inside",
     "Kind",
     "Mark",
     "Operation",
+    "Region",
     "Report",
     "Rule",
+    "Site",
+    "Step",
     "Subject",
     "Trait",
     "Triggers",
     "Value",
+    "always_after",
     "argument",
     "asked_tensor",
+    "excludes",
     "has_star_arguments",
     "is_asynchronous",
     "method_call",
@@ -38,6 +57,7 @@ __all__ = [
     "only_raises",
     "operations_of",
     "parts_of_test",
+    "root_of",
     "span_of",
 ]
 
@@ -119,9 +139,11 @@ class Subject:
 class Rule(cst.BatchableCSTVisitor):
     """One capture hazard. A fresh instance visits one subject, then is thrown away.
 
-    Subclasses set `about` and `triggers`, define `visit_*` methods and call `report` from them. All
-    rules visit the tree in one shared walk, so no `visit_*` method may return False. Nested
-    functions are subjects of their own and are not part of this walk.
+    A rule about code around a capture overrides `judge_site`. It gets the steps of each capture site
+    and no tree, and its `triggers` only say what it is about. A rule about captured code defines
+    `visit_*` methods and calls `report` from them. All rules visit the tree in one shared walk, so
+    no `visit_*` method may return False. Nested functions are subjects of their own and are not part
+    of this walk.
     """
 
     about: ClassVar[About]
@@ -156,6 +178,15 @@ class Rule(cst.BatchableCSTVisitor):
         `builtins.int`; a local name or a symbol of the project gives "".
         """
         return self.value(node).name
+
+    def judge_site(self, site: Site) -> None:
+        """Report what is wrong with a capture site. Rules about driver code override this."""
+
+    def report_at(
+        self, span: Span, message: str, *, effects: tuple[Effect, ...] | None = None
+    ) -> None:
+        """Record a finding at a place in the file. `effects` defaults to those of `about`."""
+        self.reports.append(Report(span, message, effects or self.about.effects))
 
     def report(
         self,

@@ -60,6 +60,13 @@ def line_shift(function: FunctionFacts) -> int:
     return function.first_line - (2 if function.column else 1)
 
 
+def column_of(line: str, offset: int) -> int:
+    """Return the column, in characters, of an offset into a line in UTF-8 bytes."""
+    if line.isascii():
+        return offset
+    return len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))
+
+
 def _as_function(body: list[ast.stmt]) -> ast.FunctionDef:
     """Return the statements of a module as a function without parameters."""
     empty = ast.parse("def module(): pass").body[0]

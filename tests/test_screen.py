@@ -12,9 +12,11 @@ from capturelint.bundle import bundled
 from capturelint.config import Config, Scope
 from capturelint.lint.discovery import discover
 from capturelint.lint.engine import check
-from capturelint.lint.linked import link
+from capturelint.lint.linked import Linked, link
 from capturelint.lint.registry import builtin_rules
+from capturelint.lint.sites.reading import read_sites
 from capturelint.lint.subjects import UNPARSED, reports_of
+from capturelint.rule import Subject
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
 _MODULES = "base64 bisect colorsys datetime difflib heapq random statistics textwrap trace"
@@ -98,6 +100,20 @@ def _forced(paths: list[Path], config: Config) -> set[Place]:
         found |= {
             (path, r.span.line, r.span.column, rule.about.code, r.message) for rule, r in said
         }
+    return found | _at_sites(linked)
+
+
+def _at_sites(linked: Linked) -> set[Place]:
+    """Return what rules say of code around captures, which no screen spares."""
+    found: set[Place] = set()
+    for functions, site in read_sites(linked):
+        path = str(Path(functions[0].file.path).resolve())
+        for entry in _RULES:
+            rule = entry.rule(Subject(site.name, {}, {}))
+            rule.judge_site(site)
+            found |= {
+                (path, r.span.line, r.span.column, entry.code, r.message) for r in rule.reports
+            }
     return found
 
 

@@ -17,9 +17,10 @@ from capturelint.lint.linked import Linked, link
 from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
+from capturelint.lint.sites.reading import read_sites
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.ways import Way, first_line
-from capturelint.rule import Report, Rule, Trait
+from capturelint.rule import Report, Rule, Subject, Trait
 
 Progress = Callable[[str], None]
 
@@ -60,6 +61,7 @@ def check(
         with deep_recursion():
             found += _findings_of(linked, state, active)
     found += _findings_around(linked, active)
+    found += _findings_at_sites(linked, [r for r in active if r.judge_site is not Rule.judge_site])
     for index, why in linked.failures():
         found.append(_unread(linked, index, why))
     known = frozenset(entry.code for entry in rules)
@@ -141,6 +143,25 @@ def _findings_of(
         ]
     way = linked.way_to(state.index, is_step=is_step)
     return [_finding(linked, state.index, rule, report, way) for rule, report in _once(said)]
+
+
+def _findings_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Finding]:
+    """Return what rules say of code around captures, each finding in the function it stands in."""
+    found: list[Finding] = []
+    if not rules:
+        return found
+    for functions, site in read_sites(linked):
+        said: list[tuple[type[Rule], Report]] = []
+        for rule in rules:
+            visitor = rule(Subject(site.name, {}, {}, captured=False))
+            visitor.judge_site(site)
+            said += [(rule, report) for report in visitor.reports]
+        for rule, report in _once(said):
+            home = next(
+                f for f in functions if f.facts.first_line <= report.span.line <= f.facts.end_line
+            )
+            found.append(_finding(linked, home.index, rule, report, None))
+    return found
 
 
 def _unread(linked: Linked, index: int, why: str) -> Finding:

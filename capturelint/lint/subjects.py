@@ -14,7 +14,7 @@ from capturelint.kind import UNKNOWN, Mark, Value
 from capturelint.lint.values.kept import RawSpan
 from capturelint.names import FunctionFacts
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
-from capturelint.source import SourceFile, line_shift
+from capturelint.source import SourceFile, column_of, line_shift
 
 # libcst turns a RecursionError in its positions into a KeyError.
 Fact = TypeVar("Fact")
@@ -70,18 +70,12 @@ def in_file(raw: Mapping[RawSpan, Fact], source: SourceFile, shift: int) -> dict
         values[
             Span(
                 start,
-                _characters(source.line(start), column),
+                column_of(source.line(start), column),
                 end,
-                _characters(source.line(end), end_column),
+                column_of(source.line(end), end_column),
             )
         ] = value
     return values
-
-
-def _characters(line: str, column: int) -> int:
-    if line.isascii():
-        return column
-    return len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
 
 
 class _Live:

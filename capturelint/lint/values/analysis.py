@@ -171,6 +171,7 @@ class Analysis(Depth):
         if state.loop_line:
             frame.live = frame.captured = False
             frame.loop_line = state.loop_line - line_shift(function.facts)
+        frame.driver = state.driver if state.is_site else None
         try:
             with self.deeper():
                 frame.falls_through = statements.run_block(frame, node.body)
@@ -234,7 +235,6 @@ class Analysis(Depth):
         return self.surroundings.place_before(frame.function)
 
     def _state(self, index: int) -> FunctionState:
-        state = self.states.get(index)
-        if state is None:
-            state = self.states[index] = FunctionState(index)
-        return state
+        if index not in self.states:
+            self.states[index] = FunctionState(index)
+        return self.states[index]

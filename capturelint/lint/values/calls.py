@@ -144,8 +144,9 @@ def _method_target(frame: Frame, function: ast.Attribute) -> tuple[Value | None,
     target = frame.env.get(chain_text(function)) if frame.dotted_keys else None
     if target is None:
         target = UNKNOWN if receiver.is_tensor else attribute_value(frame, receiver, function.attr)
-    if frame.live:
-        frame.values[raw_span(function)] = target
+    noted = frame.values if frame.live else frame.driver
+    if noted is not None:
+        noted[raw_span(function)] = target
     return receiver, target
 
 

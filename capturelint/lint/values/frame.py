@@ -37,6 +37,7 @@ class Frame:
         "closure",
         "decisions",
         "dotted_keys",
+        "driver",
         "env",
         "evaluators",
         "falls_through",
@@ -81,6 +82,8 @@ class Frame:
         self.values: dict[RawSpan, Value] = {}
         self.names: set[str] = set()
         self.traits: set[Trait] = set()
+        # What is known of code around a capture, where somebody asks for it.
+        self.driver: dict[RawSpan, Value] | None = None
         self.returns: list[Value] = []
         self.falls_through = False
         self.is_generator = False
@@ -123,6 +126,8 @@ class Frame:
             self.values[
                 (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
             ] = value
+        elif self.driver is not None:
+            self.driver[raw_span(node)] = value
         return value
 
     def note(self, trait: Trait) -> None:

@@ -15,6 +15,7 @@ class FunctionState:
 
     `is_start`: it runs each step around a captured region, or, where `loop_line` is not 0, the loop
     on that line of its file does.
+    `driver`: of a capture site, what is known of its code outside the captured region.
     """
 
     index: int
@@ -25,6 +26,7 @@ class FunctionState:
     params: dict[str, Value] = field(default_factory=dict)
     returns: Value = UNKNOWN
     values: dict[RawSpan, Value] = field(default_factory=dict)
+    driver: dict[RawSpan, Value] = field(default_factory=dict)
     has_region: bool = False
     kept: Kept = field(default_factory=Kept)
     marks: dict[RawSpan, Mark] = field(default_factory=dict)

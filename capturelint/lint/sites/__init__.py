@@ -1,0 +1,1 @@
+"""Capture sites: driver code around a capture, read into steps."""
