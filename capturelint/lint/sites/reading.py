@@ -14,7 +14,8 @@ from capturelint.lint.sites.statements import define
 from capturelint.lint.sites.steps import Steps
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import statements
-from capturelint.lint.values.frame import RawSpan, raw_span
+from capturelint.lint.values.frame import raw_span
+from capturelint.lint.values.kept import RawSpan
 from capturelint.names import dotted
 from capturelint.site import Site
 from capturelint.source import FunctionNode, SourceFile, column_of, line_shift
