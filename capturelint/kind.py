@@ -36,6 +36,8 @@ class Mark(Enum):
     COUNTER = "it changes a Python value that device work of later calls uses"
     RANDOM = "it draws a number on the host that device work uses"
     CLOCK = "it reads the time or the state of the machine, which device work uses"
+    PINNED = "it makes pinned memory that a copy in the graph reads"
+    WRITTEN = "it writes pinned memory that a copy in the graph reads"
     REBOUND = "it puts a new tensor in an attribute, which the next call reads"
     RETAINED = "it keeps an argument in an attribute, which the next call reads"
     GROWN = "it makes a container or a tensor longer, which the next call reads"

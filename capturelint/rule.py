@@ -73,6 +73,7 @@ class Trait(Enum):
     TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
     TENSOR_FORMAT = "a device tensor is formatted or printed"
     TENSOR_KEPT = "a tensor is put in an attribute of self"
+    OWN_GENERATOR = "a generator made by the project is passed on"
     CHANGING_VALUE = "a host value changes from call to call"
     HOST_SCALAR_OPERAND = "a tensor on the host is an operand of device work"
 

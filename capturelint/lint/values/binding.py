@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from capturelint.kind import Kind, Mark, Value
-from capturelint.lint.values.changing import note_use, sources_of
+from capturelint.lint.values.changing import note_use, sources_of, written_on_host
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.subscripts import is_suspect_index
@@ -121,6 +121,7 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = frame.evaluate(target.value)
     index = frame.evaluate(target.slice)
+    written_on_host(frame, target.value, target, base)
     if frame.changing and base.is_device_tensor:
         note_use(frame, sources_of(index))
         note_use(frame, sources_of(value))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from contextlib import nullcontext
 
-from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Value
+from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Mark, Value
 from capturelint.lint.values import builtin_calls, factories, host_sources, tables, tensors
 from capturelint.lint.values.arguments import Arguments
-from capturelint.lint.values.changing import changed
+from capturelint.lint.values.changing import changed, written_on_host
 from capturelint.lint.values.follow import (
     call_module,
     call_refs,
@@ -74,6 +74,8 @@ def _called(
             return Value(Kind.HOST_VALUE, name=host_sources.MAKERS[target.name])
         given = call_outside(frame, target.name, name, arguments, node)
         mark = host_sources.mark_of_function(target.name, given)
+        if given.pinned and frame.live and given.kind is Kind.HOST_TENSOR:
+            mark = Mark.PINNED
         return given if mark is None else changed(frame, mark, node, given)
     if target.refs:
         return call_refs(frame, target, arguments, node)
@@ -167,11 +169,14 @@ def _tensor_method(
         receiver = DEVICE
     if name.endswith("_") and isinstance(node.func, ast.Attribute):
         key = chain_text(node.func.value)
+        written_on_host(frame, node.func.value, node.func.value, receiver)
         if frame.self_name and key == f"{frame.self_name}.{key.rpartition('.')[2]}":
             frame.store(key.rpartition(".")[2], receiver)
     note_operands(frame, [receiver, *arguments.positional])
     given = tensors.method(receiver, name, arguments.positional, dict(arguments.keywords))
     mark = host_sources.mark_of_method(receiver, name)
+    if name == "pin_memory" and frame.live and receiver.kind is Kind.HOST_TENSOR:
+        mark = Mark.PINNED
     return given if mark is None else changed(frame, mark, node, given)
 
 

@@ -12,6 +12,7 @@ from capturelint.rule import Trait
 
 # They copy from the host, or wait for it, which other rules speak of.
 _COPIES = frozenset("to cuda type_as copy_ tensor as_tensor asarray new_tensor from_numpy".split())
+_OF_PINNED = (Mark.PINNED, Mark.WRITTEN)
 _JUMPS = (ast.Continue, ast.Break, ast.Return)
 
 
@@ -23,6 +24,15 @@ def changed(frame: Frame, mark: Mark, node: ast.AST, value: Value) -> Value:
         frame.note(Trait.CHANGING_VALUE)
     source = Source(mark, frame.function.index, raw_span(node))
     return value._replace(constant=(), sources=joined_sources((source,), value.sources))
+
+
+def written_on_host(frame: Frame, holder: ast.expr, node: ast.expr, value: Value) -> None:
+    """Note that live code writes `node`, all or a part of the pinned tensor that `holder` names."""
+    key = chain_text(holder)
+    is_pinned = value.kind is Kind.HOST_TENSOR and value.pinned
+    if frame.live and is_pinned and key.startswith(f"{frame.self_name}."):
+        frame.env[key] = changed(frame, Mark.WRITTEN, node, value)
+        frame.dotted_keys = True
 
 
 def sources_of(value: Value) -> tuple[Source, ...]:
@@ -78,8 +88,20 @@ def _through_call(
     if not is_device_work:
         return value._replace(constant=(), sources=joined_sources(value.sources, sources))
     if name not in _COPIES:
+        sources = tuple(one for one in sources if one.mark not in _OF_PINNED)
         note_use(frame, sources)
+    elif _may_not_wait(node) and (name != "copy_" or parts[0].is_device_tensor):
+        note_use(frame, (one for one in sources if one.mark in _OF_PINNED))
     return value
+
+
+def _may_not_wait(node: ast.Call) -> bool:
+    """Return whether a copy is asked for that does not wait, as capture wants of pinned memory."""
+    return any(
+        keyword.arg == "non_blocking"
+        and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+        for keyword in node.keywords
+    )
 
 
 def _known(frame: Frame, node: ast.expr) -> Value:

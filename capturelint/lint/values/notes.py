@@ -25,6 +25,8 @@ def note_name(
         noted.add(full_name)
     if is_method and receiver is not None and receiver.is_device_tensor:
         noted.add(f"{name}(self)")
+    if any(value.name == "torch.Generator" for _, value in arguments.keywords):
+        frame.note(Trait.OWN_GENERATOR)
     given = [*arguments.positional, *(value for _, value in arguments.keywords)]
     if len(given) == 1:
         noted.add(f"{name}(1)")

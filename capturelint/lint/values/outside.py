@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
-from capturelint.lint.values import builtin_calls, tables, tensors
+from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
 from capturelint.lint.values.follow import call_refs, pass_functions
 from capturelint.lint.values.frame import GRAPH, Frame
@@ -94,7 +94,13 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
     place = frame.analysis.default_place(frame)
     found = tensors.function(name, arguments.positional, keywords, place)
     is_plain = found.kind is Kind.HOST_VALUE and not found.name
+    if name == "torch.Generator" and not _is_on_device([*arguments.positional, *keywords.values()]):
+        return found
     return found._replace(name=_made(name)) if is_plain else found
+
+
+def _is_on_device(devices: list[Value]) -> bool:
+    return bool(devices) and factories.place_of(devices[0]) is Kind.DEVICE_TENSOR
 
 
 def _made(name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from capturelint.kind import HOST, Kind, Value
 from capturelint.lint.values import counts, once, truth
 from capturelint.lint.values.binding import bind, bind_in_place
+from capturelint.lint.values.changing import written_on_host
 from capturelint.lint.values.expressions import annotated
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import join
@@ -92,11 +93,14 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
         value = counts.combined_sources(frame, left, right, value)
     if counts.is_lasting(frame, node.target) and right.is_host:
         value = counts.counted(frame, node.target, value)
+    if left.kind is Kind.HOST_TENSOR and left.pinned:
+        value = value._replace(pinned=True)
     if isinstance(node.target, ast.Subscript):
         # The mask is read and written; that the value is a number does not help.
         frame.note(Trait.TENSOR_SUBSCRIPT)
     else:
         bind_in_place(frame, node.target, value)
+        written_on_host(frame, node.target, node.target, value)
     return True
 
 
