@@ -74,6 +74,7 @@ class Trait(Enum):
     TENSOR_FORMAT = "a device tensor is formatted or printed"
     TENSOR_KEPT = "a tensor is put in an attribute of self"
     OWN_GENERATOR = "a generator made by the project is passed on"
+    FIRST_CALL = "a block of the first call keeps a tensor"
     CHANGING_VALUE = "a host value changes from call to call"
     HOST_SCALAR_OPERAND = "a tensor on the host is an operand of device work"
 

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable, Sequence
 
 from capturelint.kind import Value
-from capturelint.lint.values import changing
-from capturelint.lint.values.frame import Frame, joined_envs
+from capturelint.lint.values import changing, first_calls
+from capturelint.lint.values.frame import Frame, joined_envs, raw_span
 from capturelint.lint.values.narrowing import narrowed
+from capturelint.rule import Trait
 
 
 def run_arms(
@@ -35,6 +36,7 @@ def run_arms(
         if dormant_body and branch:
             with frame.dormant():
                 falls_through = run_block(frame, block)
+            _note_remembered(frame, node)
         else:
             falls_through = run_block(frame, block)
         if falls_through:
@@ -52,6 +54,14 @@ def run_arms(
     frame.keep_flags(*flag_ends[1:])
     frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
     return True
+
+
+def _note_remembered(frame: Frame, node: ast.If) -> None:
+    """Note that a block of the first call has kept what is in an argument."""
+    if frame.live:
+        for attribute in first_calls.remembered(frame, node.body):
+            frame.kept.remembered.append((attribute, raw_span(node.test)))
+            frame.note(Trait.FIRST_CALL)
 
 
 def note_decision(frame: Frame, node: ast.stmt, test: ast.expr) -> None:

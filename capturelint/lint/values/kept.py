@@ -52,7 +52,8 @@ class Call(NamedTuple):
 class Kept:
     """The reads, stores and calls of one evaluation.
 
-    `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text.
+    `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
+    that a block of the first call fills from an argument, with the place of its test.
     """
 
     arms: Arms = ()
@@ -62,6 +63,7 @@ class Kept:
     reads: list[Read] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
 
     def note_read(self, attribute: str) -> None:
         """Note that an attribute is read, unless this call has set it."""

@@ -41,6 +41,11 @@ class Marks:
             state = analysis.states.get(source.function)
             if state is not None and not analysis.changes.is_set_anew(source):
                 state.marks[source.span] = source.mark
+        for state in analysis.states.values():
+            read = {one.attribute for one in state.kept.reads}
+            for attribute, span in state.kept.remembered:
+                if attribute in read:
+                    state.marks[span] = Mark.FIRST_VALUE
         for state in list(analysis.states.values()):
             if (state.kept.stores or state.kept.calls) and self._is_entry(state):
                 self._mark_carried(state)
