@@ -2,7 +2,7 @@
 
 `self.step += 1`, `self.position = self.position + n`, `self.flag = not self.flag` or a global
 counter, where device work uses the value: as an operand, an index, an argument of a kernel, or in a
-test that chooses what the device does.
+test that chooses what the device does. Also where the captured call returns it.
 
 ## Why capture cares
 
@@ -43,4 +43,4 @@ class HostCounter(Rule):
     def _judge(self, node: cst.CSTNode, target: cst.BaseAssignTargetExpression) -> None:
         if self.mark(target) is Mark.COUNTER:
             name = cst.Module([]).code_for_node(target)
-            self.report(node, f"replays do not change `{name}`, which device work uses")
+            self.report(node, f"`{name}` stands still in replays, and the result depends on it")

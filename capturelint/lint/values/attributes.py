@@ -150,6 +150,9 @@ class Attributes:
                 stored = analysis.setup.stores(function.index).get(name)
                 if stored is not None:
                     found = stored if found is None else join(found, stored)
+                    if constructing is False and self._values.get((order[0], name)) is None:
+                        # `self.step += 1` rests on what a method before it stored.
+                        self._values[order[0], name] = stored
         return found
 
     def _storers(self, index: int) -> dict[str, list[Function]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from capturelint.kind import Kind, Mark, Value
+from capturelint.kind import Kind, Mark, Source, Value
 
 RawSpan = tuple[int, int, int, int]
 # The arms of `if` that lead to a place: the line of each test, and its outcome.
@@ -52,7 +52,7 @@ class Call(NamedTuple):
 class Kept:
     """The reads, stores and calls of one evaluation.
 
-    `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
+    `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
     that a block of the first call fills from an argument, with the place of its test.
     """
 
@@ -63,6 +63,7 @@ class Kept:
     reads: list[Read] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    returned: tuple[Source, ...] = ()
     remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
 
     def note_read(self, attribute: str) -> None:

@@ -37,10 +37,14 @@ class Marks:
     def settle(self) -> None:
         """Give each evaluated function the marks of its places."""
         analysis = self._analysis
+        for state in analysis.states.values():
+            if state.is_root and not state.callers:
+                # Who replays the graph gets the Python values of the capture.
+                analysis.changes.used.update(state.kept.returned)
         for source in analysis.changes.used:
-            state = analysis.states.get(source.function)
-            if state is not None and not analysis.changes.is_set_anew(source):
-                state.marks[source.span] = source.mark
+            holder = analysis.states.get(source.function)
+            if holder is not None and not analysis.changes.is_set_anew(source):
+                holder.marks[source.span] = source.mark
         for state in analysis.states.values():
             read = {one.attribute for one in state.kept.reads}
             for attribute, span in state.kept.remembered:

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 
 from capturelint.kind import HOST, Kind, Value
-from capturelint.lint.values import counts, once, truth
+from capturelint.lint.values import changing, counts, once, truth
 from capturelint.lint.values.binding import bind, bind_in_place
 from capturelint.lint.values.changing import written_on_host
 from capturelint.lint.values.expressions import annotated
 from capturelint.lint.values.frame import Frame, chain_text
-from capturelint.lint.values.join import join
+from capturelint.lint.values.join import join, joined_sources
 from capturelint.lint.values.lookup import symbol_value
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.operators import combined
@@ -111,6 +111,8 @@ def _return(frame: Frame, node: ast.stmt) -> bool:
         if node.value is None
         else frame.evaluate(node.value)
     )
+    if frame.changing and not value.is_tensor:
+        frame.kept.returned = joined_sources(frame.kept.returned, changing.sources_of(value))
     frame.returns.append(value)
     return False
 
