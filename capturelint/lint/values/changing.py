@@ -12,6 +12,8 @@ from capturelint.rule import Trait
 
 # They copy from the host, or wait for it, which other rules speak of.
 _COPIES = frozenset("to cuda type_as copy_ tensor as_tensor asarray new_tensor from_numpy".split())
+# Only tensors have them; what optimizers update is rarely known to be one.
+_IN_PLACE = frozenset("add_ sub_ mul_ div_ pow_ lerp_ addcmul_ addcdiv_ fill_".split())
 _OF_PINNED = (Mark.PINNED, Mark.WRITTEN)
 _JUMPS = (ast.Continue, ast.Break, ast.Return)
 
@@ -82,8 +84,12 @@ def _through_call(
         return value
     name = node.func.attr if isinstance(node.func, ast.Attribute) else chain_text(node.func)
     is_kernel = isinstance(node.func, ast.Subscript) or callee.name.startswith("torch.ops.")
-    is_device_work = value.is_device_tensor or (
-        is_kernel and any(part.is_device_tensor for part in parts)
+    is_device_work = (
+        value.is_device_tensor
+        or (is_kernel and any(part.is_device_tensor for part in parts))
+        # What launches one kernel over lists of tensors, in apex and what follows it.
+        or name.startswith("multi_tensor_")
+        or (name in _IN_PLACE and parts[0].kind is not Kind.HOST_TENSOR)
     )
     if not is_device_work:
         return value._replace(constant=(), sources=joined_sources(value.sources, sources))

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from capturelint.kind import Kind, Mark, Value
+from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.lint.values.changing import changed, note_use, sources_of
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import joined_sources
@@ -31,6 +31,50 @@ def is_global_number(frame: Frame, target: ast.expr) -> bool:
     if not isinstance(target, ast.Name) or target.id not in frame.globals:
         return False
     return bool(_NUMBER.fullmatch(frame.file.rebound.get(target.id, "")))
+
+
+def counted_item(frame: Frame, target: ast.Subscript, left: Value, value: Value) -> None:
+    """Note that `group["step"] += 1` counts in a mapping that outlives the call.
+
+    Where it is not known to hold a number, an assignment of one under the same key must say so.
+    """
+    is_named = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+    base = frame.evaluate(target.value)
+    if (
+        not is_named
+        or base.is_tensor
+        or base.items is not None
+        or not _is_from_outside(frame, target)
+    ):
+        return
+    is_number = left.is_host and left.kind is not Kind.HOST_TENSOR
+    found = changed(frame, Mark.COUNTER, target, value)
+    text = ast.unparse(target)
+    start = frame.kept.item_numbers.get(text)
+    if start is not None and frame.kept.arms[: len(start)] == start:
+        # This call has set it to a number before, whatever way it took.
+        return
+    frame.items[text] = found
+    if not is_number and frame.function is not None:
+        frame.kept.item_counters[found.sources[0]] = text
+
+
+def _is_from_outside(frame: Frame, target: ast.Subscript) -> bool:
+    """Return whether a mapping was handed in or is held by self, and not made in the call."""
+    name = chain_text(target.value)
+    owner, _, attribute = name.partition(".")
+    if attribute:
+        return owner == frame.self_name and attribute not in frame.kept.written
+    return bool(name) and frame.env.get(name, UNKNOWN).element is None
+
+
+def set_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    """Note that an item is set: to a number, by which its kind is known, or to something else."""
+    text = ast.unparse(target)
+    if value.constant and isinstance(value.constant[0], int | float):
+        frame.kept.item_numbers.setdefault(text, frame.kept.arms)
+    else:
+        frame.items.pop(text, None)
 
 
 def is_next_of_itself(frame: Frame, targets: Sequence[ast.expr], value: ast.expr) -> bool:

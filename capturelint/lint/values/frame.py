@@ -46,6 +46,7 @@ class Frame:
         "function",
         "globals",
         "is_generator",
+        "items",
         "kept",
         "live",
         "loop_line",
@@ -94,6 +95,8 @@ class Frame:
         self.changing = False
         self.decisions: list[tuple[tuple[Source, ...], ast.stmt]] = []
         self.globals: set[str] = set()
+        # Items of mappings that change from call to call, by their text.
+        self.items: dict[str, Value] = {}
         # What this call reads of attributes of self, and leaves in them.
         self.kept = Kept()
         # The lasting attribute or cache that a local name was read from.

@@ -52,7 +52,8 @@ class Call(NamedTuple):
 class Kept:
     """The reads, stores and calls of one evaluation.
 
-    `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
+    `item_counters` are places that count up an item of a mapping, with its text, and `item_numbers`
+    the texts of items that are set to numbers, with the arms that lead there. `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
     that a block of the first call fills from an argument, with the place of its test.
     """
 
@@ -64,6 +65,8 @@ class Kept:
     stores: list[Store] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     returned: tuple[Source, ...] = ()
+    item_counters: dict[Source, str] = field(default_factory=dict)
+    item_numbers: dict[str, Arms] = field(default_factory=dict)
     remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
 
     def note_read(self, attribute: str) -> None:

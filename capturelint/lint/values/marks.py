@@ -43,7 +43,10 @@ class Marks:
                 analysis.changes.used.update(state.kept.returned)
         for source in analysis.changes.used:
             holder = analysis.states.get(source.function)
-            if holder is not None and not analysis.changes.is_set_anew(source):
+            if holder is None or analysis.changes.is_set_anew(source):
+                continue
+            item = holder.kept.item_counters.get(source)
+            if item is None or item in holder.kept.item_numbers:
                 holder.marks[source.span] = source.mark
         for state in analysis.states.values():
             read = {one.attribute for one in state.kept.reads}

@@ -36,6 +36,8 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
         value = counts.counted(frame, node.targets[0], value)
     for target in node.targets:
         bind(frame, target, value, node.value)
+        if isinstance(target, ast.Subscript) and frame.function is not None:
+            counts.set_item(frame, target, value)
     first = node.targets[0]
     if isinstance(first, ast.Name):
         if len(node.targets) == 1:
@@ -98,6 +100,8 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
     if isinstance(node.target, ast.Subscript):
         # The mask is read and written; that the value is a number does not help.
         frame.note(Trait.TENSOR_SUBSCRIPT)
+        if right.is_host and not left.is_tensor:
+            counts.counted_item(frame, node.target, left, value)
     else:
         bind_in_place(frame, node.target, value)
         written_on_host(frame, node.target, node.target, value)

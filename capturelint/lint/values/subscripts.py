@@ -15,6 +15,14 @@ from capturelint.rule import Trait
 def subscripted(frame: Frame, node: ast.expr) -> Value:
     """Return what `base[index]` gives."""
     assert isinstance(node, ast.Subscript), "dispatched by type"
+    found = _subscripted(frame, node)
+    if frame.items and isinstance(node.slice, ast.Constant):
+        # An item that the call has counted up is no longer what its mapping held.
+        return frame.items.get(ast.unparse(node), found)
+    return found
+
+
+def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
     key = chain_text(node.value) + "[]" if frame.dotted_keys else ""
     base = frame.evaluate(node.value)
     index = frame.evaluate(node.slice)
