@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import ClassVar
 
 import libcst as cst
@@ -25,6 +24,7 @@ from capturelint.site import (
     excludes,
     root_of,
 )
+from capturelint.triggers import Trait, Triggers
 
 __all__ = [
     "OPERATIONS",
@@ -60,39 +60,6 @@ __all__ = [
     "root_of",
     "span_of",
 ]
-
-
-class Trait(Enum):
-    """What the values pass notes about a function, so that most rules need not look at it."""
-
-    TENSOR_TEST = "a device tensor decides a branch, loop, assert, `and`, `or` or `not`"
-    TENSOR_SUBSCRIPT = (
-        "a subscript with a mask, a list, a host tensor, a 0-d index or bound, or a number stored"
-    )
-    TENSOR_ITERATION = "a device tensor is iterated over"
-    TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
-    TENSOR_FORMAT = "a device tensor is formatted or printed"
-    TENSOR_KEPT = "a tensor is put in an attribute of self"
-    OWN_GENERATOR = "a generator made by the project is passed on"
-    FIRST_CALL = "a block of the first call keeps a tensor"
-    CHANGING_VALUE = "a host value changes from call to call"
-    HOST_SCALAR_OPERAND = "a tensor on the host is an operand of device work"
-
-
-@dataclass(frozen=True, slots=True)
-class Triggers:
-    """What a function must contain for a rule to be worth running on it; any one suffices.
-
-    `names` are the last parts of called or read names: `item` for `x.item()`, `tensor` for
-    `torch.tensor(...)`; a function from outside the project also has its dotted name. In brackets:
-    `range(tensor)` asks for a device tensor among the arguments, `pad(more)` for one after the first
-    operand, `norm(self)` for one as the receiver, `to(host)` for a host tensor as receiver or
-    argument, `to(cpu)` for the CPU as a target, `where(1)` for exactly one argument. A trigger may
-    be too generous, never too strict.
-    """
-
-    names: frozenset[str] = frozenset()
-    traits: frozenset[Trait] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

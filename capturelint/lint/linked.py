@@ -14,13 +14,12 @@ from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.cells import Cells
 from capturelint.lint.context import beside
 from capturelint.lint.files import Problem, UnreadableFileError
-from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from capturelint.lint.roots import find_roots, find_seeds, find_sites
+from capturelint.lint.values import marks
 from capturelint.lint.values.analysis import Analysis
-from capturelint.lint.values.marks import Marks
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
 from capturelint.lint.ways import Way, start_of
@@ -202,9 +201,7 @@ def link(
     if progress is not None:
         progress(f"following {len(project.functions)} functions")
     roots = dict(find_roots(project, configured))
-    with deep_recursion():
-        analysis.run(roots, find_sites(project))
-        Marks(analysis).settle()
+    marks.evaluate(analysis, roots, find_sites(project))
     linked = Linked(
         project,
         reader,
@@ -220,9 +217,7 @@ def link(
         linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
     if everything:
         surroundings.include_everything()
-        with deep_recursion():
-            analysis.run(find_seeds(project, linked.is_own, linked.captured), ())
-            Marks(analysis).settle()
+        marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())
     return linked
 
 

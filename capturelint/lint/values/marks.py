@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import Mark
+from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.values.kept import Arms, Store
 from capturelint.lint.values.state import FunctionState
 
@@ -25,6 +27,13 @@ class _Summary(NamedTuple):
 
     reads: dict[str, list[Arms]]
     stores: dict[str, list[_Placed]]
+
+
+def evaluate(analysis: Analysis, roots: Iterable[int], sites: Iterable[int]) -> None:
+    """Evaluate what is captured, and mark what its replays leave out."""
+    with deep_recursion():
+        analysis.run(roots, sites)
+        Marks(analysis).settle()
 
 
 class Marks:
