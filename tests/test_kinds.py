@@ -9,7 +9,6 @@ from pathlib import Path
 
 import libcst as cst
 import pytest
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from capturelint.bundle import bundled
 from capturelint.config import Config, Scope
@@ -17,9 +16,9 @@ from capturelint.finding import Span
 from capturelint.kind import DEVICE, UNKNOWN
 from capturelint.lint.discovery import discover
 from capturelint.lint.linked import Linked, link
-from capturelint.lint.subjects import UNPARSED, in_file
+from capturelint.lint.subjects import UnparsedError, in_file, parsed
 from capturelint.names import FunctionFacts
-from capturelint.rule import Rule, Subject, span_of
+from capturelint.rule import Rule, Subject
 from capturelint.source import line_shift
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -109,11 +108,9 @@ def _evaluated(linked: Linked) -> Iterator[tuple[Rule, cst.FunctionDef]]:
         source = linked.reader.source(function.file.path)
         shift = line_shift(function.facts)
         try:
-            tree = cst.parse_module(source.segment(function.facts))
-        except UNPARSED:
+            tree, positions = parsed(source.segment(function.facts), shift)
+        except UnparsedError:
             continue
-        ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
-        positions = {node: span_of(ranges[node], line_shift=shift) for node in ranges}
         known = dict.fromkeys(in_file(state.values, source, shift), DEVICE)
         name = f"{function.file.path}: {function.facts.qualname}"
         yield Rule(Subject(name, positions, known)), _function(tree, function.facts)

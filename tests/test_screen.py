@@ -15,7 +15,7 @@ from capturelint.lint.engine import check
 from capturelint.lint.linked import Linked, link
 from capturelint.lint.registry import builtin_rules
 from capturelint.lint.sites.reading import read_sites
-from capturelint.lint.subjects import UNPARSED, reports_of
+from capturelint.lint.subjects import UnparsedError, reports_of
 from capturelint.rule import Subject
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -94,7 +94,7 @@ def _forced(paths: list[Path], config: Config) -> set[Place]:
             said = reports_of(
                 rules, source, function.facts, state.values, state.marks, captured=captured
             )
-        except UNPARSED:
+        except UnparsedError:
             continue
         path = str(Path(function.file.path).resolve())
         found |= {

@@ -137,7 +137,7 @@ def _findings_of(
             captured=is_captured,
             is_step=is_step,
         )
-    except subjects.UNPARSED:
+    except (subjects.UnparsedError, RecursionError):
         return [
             _unread(linked, state.index, "is nested too deeply, or has syntax libcst cannot read")
         ]

@@ -16,9 +16,14 @@ from capturelint.names import FunctionFacts
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
 from capturelint.source import SourceFile, column_of, line_shift
 
-# libcst turns a RecursionError in its positions into a KeyError.
 Fact = TypeVar("Fact")
-UNPARSED = (cst.ParserSyntaxError, RecursionError, KeyError)
+# libcst turns a RecursionError in its positions into a KeyError, and asks the class above of some
+# nodes in a way that raises TypeError: `x in(lambda: x)`, with no space before the parenthesis.
+_REFUSALS = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, KeyError, TypeError)
+
+
+class UnparsedError(Exception):
+    """A function that Python can read, and libcst cannot."""
 
 
 def is_wanted(rule: type[Rule], names: set[str], traits: set[Trait]) -> bool:
@@ -39,12 +44,10 @@ def reports_of(
 ) -> list[tuple[type[Rule], Report]]:
     """Return what rules say of one function, in live code only. `is_step`: as it runs each step.
 
-    Raises `libcst.ParserSyntaxError` if libcst cannot parse what Python can.
+    Raises `UnparsedError` if libcst cannot parse what Python can.
     """
     shift = line_shift(function)
-    tree = cst.parse_module(source.segment(function))
-    ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
-    positions = {node: span_of(ranges[node], line_shift=shift) for node in ranges}
+    tree, positions = parsed(source.segment(function), shift)
     values = in_file(raw_values, source, shift)
     marks = in_file(raw_marks, source, shift)
     if is_step:
@@ -60,6 +63,16 @@ def reports_of(
         for report in visitor.reports
         if live.holds(report.span)
     ]
+
+
+def parsed(text: str, shift: int) -> tuple[cst.Module, dict[cst.CSTNode, Span]]:
+    """Return the tree of a function, and where its nodes stand in the file, `shift` lines down."""
+    try:
+        tree = cst.parse_module(text)
+        ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+    except _REFUSALS as error:
+        raise UnparsedError from error
+    return tree, {node: span_of(ranges[node], line_shift=shift) for node in ranges}
 
 
 def in_file(raw: Mapping[RawSpan, Fact], source: SourceFile, shift: int) -> dict[Span, Fact]:

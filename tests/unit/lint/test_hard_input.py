@@ -93,3 +93,15 @@ def test_a_function_too_deep_to_check_is_said(
 
 def _too_deep(text: str) -> None:
     raise RecursionError(text)
+
+
+@pytest.mark.parametrize("expression", ["x in(lambda: x)", "not(lambda: x)", "x and(lambda: x)"])
+def test_what_libcst_cannot_read_is_said_and_the_rest_is_checked(
+    expression: str, tmp_path: Path
+) -> None:
+    odd = f"        return x.item(), {expression}\n\n"
+    other = "class Other(nn.Module):\n    def forward(self, x: Tensor):\n        return x.item()\n"
+
+    result = _checked(tmp_path, _HEAD + _FORWARD + odd + other)
+
+    assert [(f.code, f.span.line) for f in result.findings] == [("CL000", 6), ("CL101", 11)]

@@ -1,0 +1,187 @@
+"""Check thousands of odd sources: no crash, no hang, and the same findings however they are given.
+
+    python -m tests.bench.fuzz_check [--generated 5000] [--mutated 5000] [--seed 0] FOLDER ...
+
+Sources are made up, or cut from files below the FOLDERs and broken. They are checked in batches, in
+each scope by turns, then once more with two processes, and once more under names that sort the other
+way round. Prints each batch that fails, with the folder where its files are kept, and the counts;
+the exit code is 1 if any failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from capturelint.config import Config, Scope
+from capturelint.lint.engine import check
+from capturelint.lint.registry import builtin_rules
+from capturelint.lint.result import CheckResult
+from tests.bench.fuzz_sources import generated, mutated
+
+_BATCH = 50
+_MOST_LINES = 250
+# Seconds that one file may take; a batch has as much for all of its files, since it rarely needs it.
+_TIMEOUT = 10
+_ORDER = (Scope.CAPTURED, Scope.STEP, Scope.ALL)
+
+Said = list[tuple[str, int, int, str, str]]
+
+
+class SlowError(Exception):
+    """A check took too long."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the batches and print what failed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--generated", type=int, default=5000)
+    parser.add_argument("--mutated", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    signal.signal(signal.SIGALRM, _raise_slow)
+    kept = Path(tempfile.mkdtemp(prefix="fuzzed-"))
+    counts: Counter[str] = Counter()
+    start = time.process_time()
+    for number, (kind, size) in enumerate(_batches(options.generated, options.mutated)):
+        rng = random.Random(f"{options.seed}/{number}")
+        sources = batch(rng, kind, size, options.folders)
+        problem = problem_of(sources, _ORDER[number % 3], kept / str(number), counts)
+        counts[kind] += size
+        if problem:
+            counts["failed batches"] += 1
+            print(f"batch {number} ({kind}, {_ORDER[number % 3].value}): {problem}", flush=True)
+        else:
+            shutil.rmtree(kept / str(number))
+    counts["CPU seconds"] = round(time.process_time() - start)
+    print(", ".join(f"{name}: {count:,}" for name, count in counts.items()))
+    return 1 if counts["failed batches"] else 0
+
+
+def batch(rng: random.Random, kind: str, size: int, folders: Sequence[Path]) -> list[bytes]:
+    """Return sources; `@N@` in them stands for the name of the module with that number."""
+    if kind == "generated":
+        return [_parsed(rng, lambda: _generated(rng, size)) for _ in range(size)]
+    paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    assert paths, "mutated sources need folders with real ones"
+
+    def made() -> bytes:
+        return mutated(rng, _part(rng, paths), _part(rng, paths))
+
+    return [_parsed(rng, made) for _ in range(size)]
+
+
+def problem_of(sources: Sequence[bytes], scope: Scope, kept: Path, counts: Counter[str]) -> str:
+    """Return what is wrong with the check of a batch, "" for nothing. Files are left in `kept`."""
+    plain = [f"m{number:04}" for number in range(len(sources))]
+    try:
+        first = said(_written(kept / "a", sources, plain), scope, jobs=1)
+        again = said(kept / "a", scope, jobs=2)
+        turned = said(_written(kept / "b", sources, plain[::-1]), scope, jobs=1)
+    except SlowError:
+        return f"slow: {', '.join(_slow(kept / 'a', scope)) or 'only together'}"
+    except Exception:  # noqa: BLE001  # whatever a check raises is what is looked for
+        return traceback.format_exc().strip().replace("\n", " | ")
+    counts["findings"] += len(first)
+    counts["unreadable"] += sum(one[3] == "CL000" for one in first)
+    if any(one[3] == "CL001" for one in first):
+        return "CL001"
+    if first != again:
+        return f"two processes differ: {sorted({*first} ^ {*again})[:4]}"
+    back = dict(zip(plain[::-1], plain, strict=True))
+    renamed = sorted((back[one[0]], *one[1:]) for one in turned)
+    return "" if renamed == first else f"names differ: {sorted({*first} ^ {*renamed})[:4]}"
+
+
+def said(folder: Path, scope: Scope, *, jobs: int) -> Said:
+    """Return module, line, column, code and message of each finding, with modules left out of texts."""
+    config = Config(root=folder, preset=(), scope=scope, jobs=jobs)
+    signal.alarm(_TIMEOUT * 6)
+    try:
+        result: CheckResult = check([folder], config, builtin_rules())
+    finally:
+        signal.alarm(0)
+    return sorted(
+        (
+            Path(f.path).stem,
+            f.span.line,
+            f.span.column,
+            f.code,
+            re.sub(r"\bm\d{4}\b", "m", f.message),
+        )
+        for f in result.findings
+    )
+
+
+def _generated(rng: random.Random, size: int) -> bytes:
+    return generated(rng, other=f"@{rng.randrange(size)}@").encode("utf-8", "surrogatepass")
+
+
+def _parsed(rng: random.Random, made: Callable[[], bytes]) -> bytes:
+    """Return a source, four times in five one that Python can read, since the others end early."""
+    source = made()
+    for _ in range(0 if rng.random() < 0.2 else 12):
+        try:
+            ast.parse(re.sub(rb"@(\d+)@", b"other", source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            source = made()
+        else:
+            break
+    return source
+
+
+def _batches(made: int, broken: int) -> Iterator[tuple[str, int]]:
+    for kind, left in (("generated", made), ("mutated", broken)):
+        for start in range(0, left, _BATCH):
+            yield kind, min(_BATCH, left - start)
+
+
+def _written(folder: Path, sources: Sequence[bytes], names: Sequence[str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for source, name in zip(sources, names, strict=True):
+        data = re.sub(rb"@(\d+)@", lambda found: names[int(found[1])].encode(), source)
+        (folder / f"{name}.py").write_bytes(data)
+    return folder
+
+
+def _part(rng: random.Random, paths: Sequence[Path]) -> str:
+    """Return some lines of a real file that begin at the left margin."""
+    lines = rng.choice(paths).read_text(encoding="utf-8", errors="replace").split("\n")
+    starts = [n for n, line in enumerate(lines) if line[:1].isalpha() or line[:1] in "@#"] or [0]
+    start = rng.choice(starts)
+    head = ["import torch", "from torch import Tensor, nn"] if start else []
+    return "\n".join([*head, *lines[start : start + _MOST_LINES]])
+
+
+def _slow(folder: Path, scope: Scope) -> Iterator[str]:
+    """Yield the files of a batch that take too long alone."""
+    for path in sorted(folder.glob("*.py")):
+        config = Config(root=folder, preset=(), scope=scope, jobs=1)
+        signal.alarm(_TIMEOUT)
+        try:
+            check([path], config, builtin_rules())
+        except SlowError:
+            yield str(path)
+        finally:
+            signal.alarm(0)
+
+
+def _raise_slow(_number: int, _frame: FrameType | None) -> None:
+    raise SlowError
+
+
+if __name__ == "__main__":
+    sys.exit(main())
