@@ -43,8 +43,11 @@ class HostIndex(Rule):
     def visit_Subscript(self, node: cst.Subscript) -> None:
         if not self._is_tensor(node):
             return
-        for index in _indices(node):
-            if self._is_list(index) or self._is_host_tensor(index):
+        indices = list(_indices(node))
+        is_one_of_many = len(node.slice) > 1
+        for index in indices:
+            is_list = self._is_list(index) or (is_one_of_many and self._is_known_list(index))
+            if is_list or self._is_host_tensor(index):
                 self.report(node, "an index on the host is copied to the device during capture")
                 return
 
@@ -77,6 +80,17 @@ class HostIndex(Rule):
         if not isinstance(index, cst.List) or not index.elements:
             return False
         return not any(self.value(element.value).is_device_tensor for element in index.elements)
+
+    def _is_known_list(self, index: cst.BaseExpression) -> bool:
+        """Return whether an index beside others holds Python integers, whatever made it."""
+        value = self.value(index)
+        element = value.element
+        return (
+            value.kind is Kind.HOST_VALUE
+            and element is not None
+            and element.kind in (Kind.HOST_VALUE, Kind.SHAPE)
+            and element.dtype == "int"
+        )
 
     def _is_host_tensor(self, index: cst.BaseExpression) -> bool:
         value = self.value(index)

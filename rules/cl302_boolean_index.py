@@ -30,7 +30,18 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from capturelint.rule import UNKNOWN, About, Effect, Kind, Rule, Subject, Trait, Triggers, Value
+from capturelint.rule import (
+    UNKNOWN,
+    About,
+    Effect,
+    Kind,
+    Rule,
+    Subject,
+    Trait,
+    Triggers,
+    Value,
+    method_call,
+)
 
 
 class BooleanIndex(Rule):
@@ -45,6 +56,9 @@ class BooleanIndex(Rule):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         value = self.value(node.value)
+        if _is_moved(node.value):
+            # Only a tensor is moved or cast.
+            value = value._replace(weak=False)
         for assigned in node.targets:
             self._judge_target(assigned.target, value)
 
@@ -96,6 +110,11 @@ class BooleanIndex(Rule):
         self.report(
             node, f"`{form}` makes the host count what the mask keeps, which capture refuses"
         )
+
+
+def _is_moved(node: cst.BaseExpression) -> bool:
+    called = method_call(node) if isinstance(node, cst.Call) else None
+    return called is not None and called[1] in ("to", "type_as")
 
 
 def _item(value: Value, index: int) -> Value:

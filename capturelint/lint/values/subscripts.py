@@ -73,6 +73,8 @@ def is_suspect_index(node: ast.expr, index: Value) -> bool:
                 return True
             if part.is_device_tensor and (part.dtype == "bool" or part.rank == 0):
                 return True
+            if value is not index and part.kind is Kind.HOST_VALUE and part.element is not None:
+                return True
     return False
 
 
