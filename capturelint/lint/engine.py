@@ -12,7 +12,7 @@ from capturelint.lint.cache.seen import Seen
 from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
-from capturelint.lint.interpreter import deep_recursion, without_collection
+from capturelint.lint.interpreter import deep_recursion, settled_heap, without_collection
 from capturelint.lint.linked import Linked, link
 from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
@@ -54,14 +54,8 @@ def check(
         named = (("roots", config.roots), ("eager", config.eager), ("step", config.step))
         for key, patterns in named:
             errors += [f"{key}: {line}" for line in idle(patterns, linked.project)]
-    states = [state for state in linked.states() if state.names or state.traits]
-    for number, state in enumerate(states, start=1):
-        if progress is not None and number % 50 == 0:
-            progress(f"checking {number} of {len(states)} functions")
-        with deep_recursion():
-            found += _findings_of(linked, state, active)
-    found += _findings_around(linked, active)
-    found += _findings_at_sites(linked, [r for r in active if r.judge_site is not Rule.judge_site])
+    with settled_heap():
+        found += _said(linked, active, progress)
     for index, why in linked.failures():
         found.append(_unread(linked, index, why))
     known = frozenset(entry.code for entry in rules)
@@ -75,6 +69,20 @@ def check(
         errors=tuple(errors),
         step_functions=len(linked.step_states()),
     )
+
+
+def _said(linked: Linked, active: Sequence[type[Rule]], progress: Progress | None) -> list[Finding]:
+    """Return what the rules say of everything that was evaluated."""
+    found: list[Finding] = []
+    states = [state for state in linked.states() if state.names or state.traits]
+    for number, state in enumerate(states, start=1):
+        if progress is not None and number % 50 == 0:
+            progress(f"checking {number} of {len(states)} functions")
+        with deep_recursion():
+            found += _findings_of(linked, state, active)
+    found += _findings_around(linked, active)
+    found += _findings_at_sites(linked, [r for r in active if r.judge_site is not Rule.judge_site])
+    return found
 
 
 def _findings_around(linked: Linked, active: Sequence[type[Rule]]) -> list[Finding]:

@@ -21,18 +21,29 @@ from capturelint.source import split_lines
 _SITE = re.compile(
     r"\bgraph\(|make_graphed_callables\(|capture_begin\(|reduce-overhead|max-autotune"
 )
-_RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
-_BLOCKS = (
-    ast.If,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.With,
-    ast.AsyncWith,
-    ast.Try,
-    ast.Match,
-    *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
+_SITE_WORDS = (
+    "graph(",
+    "make_graphed_callables(",
+    "capture_begin(",
+    "reduce-overhead",
+    "max-autotune",
 )
+_RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
+_BLOCKS = frozenset(
+    {
+        ast.If,
+        ast.For,
+        ast.AsyncFor,
+        ast.While,
+        ast.With,
+        ast.AsyncWith,
+        ast.Try,
+        ast.Match,
+        *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
+    }
+)
+# What may set an attribute, or say that a name is rebound.
+_STORING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global})
 
 
 def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package: bool) -> FileFacts:
@@ -41,7 +52,7 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     walk.statements(tree.body, Scope())
     renamed = _RENAMED.search(text) if " as " in text and "torch.cuda" in text else None
     is_script = False
-    if renamed is not None or _SITE.search(text):
+    if renamed is not None or _has_site(text):
         is_script = walk.mark_sites(renamed[1] if renamed is not None else "graph")
     replays = ".replay()" in text
     if replays:
@@ -68,6 +79,11 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     )
 
 
+def _has_site(text: str) -> bool:
+    # Words are found much faster than the pattern, which few files match.
+    return any(word in text for word in _SITE_WORDS) and _SITE.search(text) is not None
+
+
 class _Walk:
     """Collects facts; lives for one file."""
 
@@ -90,15 +106,18 @@ class _Walk:
 
     def statements(self, body: list[ast.stmt], scope: Scope) -> None:
         for node in body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            # By type and most frequent first, because this is done for every statement of a tree.
+            kind = type(node)
+            if kind in _BLOCKS:
+                for block in _blocks(node):
+                    self.statements(block, scope)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._function(node, scope)
             elif isinstance(node, ast.ClassDef):
                 self._class(node, scope)
-            elif isinstance(node, _BLOCKS):
-                for block in _blocks(node):
-                    self.statements(block, scope)
             elif scope.function >= 0:
-                self._note_stores(node, self.functions[scope.function])
+                if kind in _STORING and not _binds_a_name(node):
+                    self._note_stores(node, self.functions[scope.function])
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
             elif scope.owner < 0:
@@ -202,6 +221,13 @@ class _Walk:
         if self.lines is None:
             self.lines = split_lines(self.text)
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset]
+
+
+def _binds_a_name(node: ast.stmt) -> bool:
+    """Return whether a statement is `name = ...`, which sets no attribute."""
+    if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+        return False
+    return isinstance(node.targets[0], ast.Name)
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

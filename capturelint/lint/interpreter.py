@@ -31,5 +31,15 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def settled_heap() -> Iterator[None]:
+    """Keep the garbage collector from walking, over and over, what is there already and stays."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 # Calls of Python functions take no room on the C stack since 3.11.
 _RECURSION = 30_000 if sys.version_info >= (3, 11) else 8_000

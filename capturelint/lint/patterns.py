@@ -12,6 +12,7 @@ from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 
 _SUBCLASSES = "subclasses:"
+_WILDCARD = re.compile(r"[*?]|\[.*")
 
 
 class Patterns:
@@ -26,8 +27,8 @@ class Patterns:
         self._project = project
         given = [self._real_name(pattern) for pattern in patterns]
         plain = [p for p in given if not p.startswith(_SUBCLASSES)]
-        self._plain = _compiled(plain, r"(?:\..*)?")
-        self._whole = _compiled(plain, "")
+        self._plain = [(_literal(one), _compiled([one], r"(?:\..*)?")) for one in plain]
+        self._whole = _compiled(plain, "") if plain else None
         self._below: list[tuple[frozenset[int], str]] = [
             found
             for p in given
@@ -56,8 +57,10 @@ class Patterns:
 
     def match(self, function: Function) -> bool:
         """Return whether a pattern covers a function."""
-        if self._plain is not None and self._plain.match(function.full_name):
-            return True
+        name = function.full_name
+        for literal, pattern in self._plain:
+            if literal in name and pattern.match(name):
+                return True
         return self._is_below(function)
 
     def match_entry(self, function: Function) -> bool:
@@ -119,12 +122,15 @@ def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:
         yield f"{pattern!r} matches nothing in the checked files{hint}"
 
 
-def _compiled(patterns: list[str], inside: str) -> re.Pattern[str] | None:
+def _compiled(patterns: list[str], inside: str) -> re.Pattern[str]:
     """Return one expression for whole names. `inside` is what may follow a matched name."""
-    if not patterns:
-        return None
     # `fnmatch.translate` ends in `\Z`.
     bodies = [
         fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns
     ]
     return re.compile("|".join(rf"(?:{body}){inside}\Z" for body in bodies))
+
+
+def _literal(pattern: str) -> str:
+    """Return the longest text without wildcards in a pattern: what does not hold it, cannot match."""
+    return max(_WILDCARD.split(pattern), key=len)

@@ -42,6 +42,7 @@ class Reader:
         self._store = store
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
         self._trees: OrderedDict[int, FunctionNode | None] = OrderedDict()
+        self._names: dict[Path, str] = {}
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
         self._projects: dict[Path, bool] = {}
@@ -150,21 +151,29 @@ class Reader:
 
     def module_of(self, path: Path) -> tuple[str, bool]:
         """Return the dotted name of a file's module, and whether it is a package's `__init__`."""
-        absolute = path.absolute()
+        folder = path.parent
+        package = self._names.get(folder)
+        if package is None:
+            package = self._names[folder] = self._package_name(folder.absolute())
+        is_package = path.name == "__init__.py"
+        if not package:
+            return path.stem, is_package
+        return package if is_package else f"{package}.{path.stem}", is_package
+
+    def _package_name(self, folder: Path) -> str:
+        """Return the dotted name of the package that a folder is, or is inside; "" for none."""
         top = None
         # A package may hold folders without an `__init__.py`; a project's own folder ends the climb.
-        for parent in absolute.parents[:_CLIMB]:
+        for parent in (folder, *folder.parents)[:_CLIMB]:
             if self._is_package(parent):
                 top = parent
             elif self._is_project(parent):
                 break
-        is_package = path.name == "__init__.py"
         if top is None:
-            return path.stem, is_package
+            return ""
         top = self._qualified(top)
         self._folders.setdefault(top.name, top)
-        parts = absolute.relative_to(top.parent).with_suffix("").parts
-        return ".".join(parts[:-1] if is_package else parts), is_package
+        return ".".join(folder.relative_to(top.parent).parts)
 
     def package_of(self, path: Path) -> Path | None:
         """Return the folder of the top package that a file belongs to, None for a loose file."""
@@ -183,7 +192,8 @@ class Reader:
         if known is None:
             parent = top.parent
             wanted = re.compile(
-                rf"^\s*(?:from|import)\s+{parent.name}\.{top.name}\b".encode(), re.M
+                rf"^\s*(?:from|import)\s+{re.escape(parent.name)}\.{re.escape(top.name)}\b".encode(),
+                re.M,
             )
             known = top
             if parent.name.isidentifier() and any(map(wanted.search, _some_texts(top))):

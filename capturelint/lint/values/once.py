@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from capturelint.lint.values.frame import chain_text
+from capturelint.lint.values.walk import branches
 
 _PER_STEP = ("metadata", "batch", "input", "output", "context", "ctx", "state", "kwargs", "params")
 _GROWERS = frozenset({"add", "append", "setdefault", "update"})
@@ -163,7 +164,7 @@ def _filled_by_methods(
 def _filled_items(body: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield the chains of containers of which statements set an item."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in branches(statement):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     if isinstance(target, ast.Subscript):
@@ -173,7 +174,7 @@ def _filled_items(body: Sequence[ast.stmt]) -> Iterator[str]:
 def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield the chains that statements assign, fill or grow."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in branches(statement):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     yield from _targets(target)

@@ -13,6 +13,7 @@ from capturelint.lint.values import tables
 from capturelint.lint.values.attributes import parameter_value
 from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
+from capturelint.lint.values.walk import branches
 from capturelint.source import FunctionNode
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ def entry_values(
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
         if value.is_unknown and not is_setup:
             if signature.used is None:
-                signature.used = tensor_names(node, _PROOFS)
-                signature.proven = tensor_names(node, tables.PROVING_METHODS)
+                signature.used, signature.proven = tensor_names(node)
             if arg.arg in signature.used or (is_root and is_plain_first(node, arg.arg)):
                 # A method that only tensors have leaves no doubt.
                 is_weak = arg.arg not in signature.proven
@@ -186,20 +186,21 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     return value._replace(optional=True) if constant is None and value.is_tensor else value
 
 
-def tensor_names(node: FunctionNode, proofs: frozenset[str]) -> frozenset[str]:
-    """Return names that the function uses as only a tensor can be used: one of `proofs` is asked."""
-    found: set[str] = set()
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-            if inner.attr in proofs:
-                found.add(inner.value.id)
+def tensor_names(node: FunctionNode) -> tuple[frozenset[str], frozenset[str]]:
+    """Return names that the function uses as only a tensor can be used, and those beyond doubt."""
+    used: set[str] = set()
+    proven: set[str] = set()
+    for inner in branches(node):
+        if isinstance(inner, ast.Attribute):
+            if inner.attr in _PROOFS and isinstance(inner.value, ast.Name):
+                used.add(inner.value.id)
+                if inner.attr in tables.PROVING_METHODS:
+                    proven.add(inner.value.id)
         elif (
-            proofs is _PROOFS
-            and isinstance(inner, ast.Call)
-            and chain_text(inner.func).startswith(_TORCH)
+            isinstance(inner, ast.Call) and inner.args and chain_text(inner.func).startswith(_TORCH)
         ):
-            found.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
-    return frozenset(found)
+            used.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
+    return frozenset(used), frozenset(proven)
 
 
 def is_plain_first(node: FunctionNode, name: str) -> bool:

@@ -42,6 +42,12 @@ def test_a_module_is_named_from_its_outermost_package(
     assert Reader().module_of(tmp_path / path) == (module, is_package)
 
 
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    written(tmp_path, {"a(b[c/pkg/__init__.py": "", "a(b[c/pkg/m.py": ""})
+
+    assert Reader().module_of(tmp_path / "a(b[c/pkg/m.py") == ("pkg.m", False)
+
+
 def test_files_give_facts_and_the_unreadable_ones_problems(tmp_path: Path) -> None:
     written(tmp_path, {"a.py": "x = 1\n", "b.py": "x = (\n", "c.py": "y = 2\n"})
     (tmp_path / "d.py").write_bytes(b"\x00")

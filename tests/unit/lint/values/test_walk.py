@@ -1,0 +1,32 @@
+"""The nodes below one, without leaves."""
+
+from __future__ import annotations
+
+import ast
+
+from capturelint.lint.values.walk import branches
+
+_SOURCE = """
+def f(x, *args, key=1, **rest):
+    with a as b, c: x[1:2, None] += [y for y in z if y]
+    match x:
+        case {"a": 1, **more}: pass
+    return f"{x!r:>{3}}" if (lambda: x) else -x
+"""
+_LEAVES = (ast.Name, ast.Constant, ast.expr_context)
+
+
+def test_all_nodes_but_leaves_are_walked_once() -> None:
+    tree = ast.parse(_SOURCE)
+    wanted = [node for node in ast.walk(tree) if not isinstance(node, _LEAVES)]
+
+    found = list(branches(tree))
+
+    assert len(found) == len(wanted)
+    assert {*map(id, found)} == {*map(id, wanted)}
+
+
+def test_a_leaf_itself_is_walked() -> None:
+    (name,) = branches(ast.Name("x", ast.Load()))
+
+    assert isinstance(name, ast.Name)
