@@ -73,7 +73,8 @@ class Value(NamedTuple):
     `items` are the values of a tuple or list literal in order; `element` is what iterating gives.
     `pinned` and `varies` are about host tensors: page-locked; changes from call to call.
     `sources` are the places whose changing values a host value was made of.
-    `weak` marks a device tensor that is only supposed to be one from how the code uses it.
+    `weak` marks a device tensor that is only supposed to be one from how the code uses it;
+    `optional` one that may be None, `mixed` one that is a plain number on another way to here.
     """
 
     kind: Kind = Kind.UNKNOWN
@@ -89,6 +90,7 @@ class Value(NamedTuple):
     weak: bool = False
     optional: bool = False
     sources: tuple[Source, ...] = ()
+    mixed: bool = False
 
     @property
     def is_device_tensor(self) -> bool:

@@ -167,7 +167,8 @@ def _isinstance(frame: Frame, value: Value, node: ast.Call) -> Value:
         return HOST
     with frame.dormant():
         wanted = narrowing.class_value(frame, node.args[1])
-    if value.weak or value.optional or wanted.kind is Kind.UNKNOWN or value.kind is Kind.UNKNOWN:
+    is_open = value.weak or value.optional or value.mixed
+    if is_open or wanted.kind is Kind.UNKNOWN or value.kind is Kind.UNKNOWN:
         return HOST
     if wanted.kind is Kind.DEVICE_TENSOR:
         return is_tensor(value)
@@ -178,7 +179,8 @@ def _isinstance(frame: Frame, value: Value, node: ast.Call) -> Value:
 
 def is_tensor(value: Value) -> Value:
     """Return the answer to `isinstance(value, torch.Tensor)`, where it is certain."""
-    if value.weak or value.optional or value.refs or value.kind is Kind.UNKNOWN:
+    is_open = value.weak or value.optional or value.mixed
+    if is_open or value.refs or value.kind is Kind.UNKNOWN:
         return HOST
     is_plain = value.kind is Kind.SHAPE or bool(value.constant) or value.items is not None
     if value.is_tensor or is_plain or value.element is not None:

@@ -51,6 +51,8 @@ class Entrance:
             home, env = closure
             frame.closure = {**home.closure, **env}
             frame.self_name = home.self_name
+        signature = self._known_signature(function, node)
+        frame.parameters = signature.names
         frame.env.update(
             entry_values(
                 self._analysis.surroundings,
@@ -59,7 +61,7 @@ class Entrance:
                 given,
                 is_root=is_root,
                 is_setup=is_setup,
-                signature=self._known_signature(function, node),
+                signature=signature,
             )
         )
         frame.kept.inputs.update(frame.env)

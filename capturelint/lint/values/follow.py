@@ -30,9 +30,11 @@ def call_refs(frame: Frame, target: Value, arguments: Arguments, node: ast.AST) 
 def _of_several(results: list[Value]) -> Value:
     """Return what calling one of several overrides gives: a tensor where one of them gives one."""
     tensors = [value for value in results if value.is_device_tensor]
-    if tensors and len(tensors) < len(results) and all(v.is_tensor or v.is_host for v in results):
-        return join_all(tensors)._replace(optional=True)
-    return join_all(results)
+    found = join_all(results)
+    if found.is_device_tensor or not tensors:
+        return found
+    is_known = all(value.is_tensor or value.is_host for value in results)
+    return join_all(tensors)._replace(optional=True) if is_known else found
 
 
 def call_method_of_refs(

@@ -52,6 +52,7 @@ class Frame:
         "loop_line",
         "names",
         "origins",
+        "parameters",
         "returns",
         "self_name",
         "stores",
@@ -80,6 +81,7 @@ class Frame:
         # The line, in the function's own tree, of the only loop that is looked at; 0 for all of it.
         self.loop_line = 0
         self.self_name = ""
+        self.parameters: frozenset[str] = frozenset()
         self.values: dict[RawSpan, Value] = {}
         self.names: set[str] = set()
         self.traits: set[Trait] = set()

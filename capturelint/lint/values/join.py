@@ -40,6 +40,7 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
         left.weak and right.weak,
         left.optional or right.optional,
         joined_sources(left.sources, right.sources),
+        left.mixed or right.mixed,
     )
 
 
@@ -54,12 +55,6 @@ def join_passed(known: Value, passed: Value) -> Value:
     if passed.is_unknown:
         return known
     return join(known, passed)
-
-
-def is_number(value: Value) -> bool:
-    """Return whether a value is a constant int or float."""
-    number = value.constant[0] if value.constant else None
-    return isinstance(number, int | float) and not isinstance(number, bool)
 
 
 def join_all(values: list[Value] | tuple[Value, ...]) -> Value:
@@ -89,7 +84,7 @@ def element_of(value: Value) -> Value:
         rank = value.rank - 1 if value.rank > 0 else -1
         return Value(value.kind, value.dtype, rank, weak=value.weak, pinned=value.pinned)
     if value.items is not None:
-        return join_all(value.items) if value.items else (value.element or UNKNOWN)
+        return _held(join_all(value.items)) if value.items else (value.element or UNKNOWN)
     if value.element is not None:
         return value.element
     if value.kind is Kind.SHAPE:
@@ -104,7 +99,7 @@ def sequence(items: tuple[Value, ...] | None, element: Value | None = None) -> V
     if items is not None:
         items = tuple(_cut(item, 0) for item in items)
     return Value(
-        Kind.HOST_VALUE, items=items, element=None if element is None else _cut(element, 0)
+        Kind.HOST_VALUE, items=items, element=None if element is None else _cut(_held(element), 0)
     )
 
 
@@ -129,7 +124,24 @@ def _shared_name(left: Value, right: Value) -> str:
     return "@dict" if "@dict" in (left.name, right.name) else ""
 
 
+def _is_plain(value: Value) -> bool:
+    """Return whether a value is a number or a truth, as far as is known."""
+    if value.kind not in _HOST_LIKE or value.refs or value.name or value.element is not None:
+        return False
+    return value.items is None and isinstance(
+        value.constant[0] if value.constant else 0, int | float
+    )
+
+
 def _join_kinds(left: Value, right: Value, depth: int) -> Value:
+    for tensor, other in ((left, right), (right, left)):
+        if tensor.is_device_tensor and _is_plain(other):
+            # The way on which it is a tensor is there, and what follows waits on it.
+            return tensor._replace(
+                mixed=True,
+                optional=tensor.optional or other.optional,
+                sources=joined_sources(tensor.sources, other.sources),
+            )
     refs = joined_refs(left.refs, right.refs)
     if left.kind in _HOST_LIKE and right.kind in _HOST_LIKE:
         return Value(Kind.HOST_VALUE, element=_join_elements(left, right, depth), refs=refs)
@@ -157,12 +169,17 @@ def _join_elements(left: Value, right: Value, depth: int) -> Value | None:
     second = _own_element(right)
     if first is None or second is None:
         return first if second is None else second
-    return join(first, second, depth + 1)
+    return _held(join(first, second, depth + 1))
+
+
+def _held(value: Value) -> Value:
+    """Return what a container holds: of tensors beside numbers nobody knows which one is meant."""
+    return Value(refs=value.refs) if value.mixed else value
 
 
 def _own_element(value: Value) -> Value | None:
     if value.items:
-        return join_all(value.items)
+        return _held(join_all(value.items))
     return value.element
 
 

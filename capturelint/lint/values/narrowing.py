@@ -66,7 +66,7 @@ def _narrowed_by_call(frame: Frame, node: ast.Call, *, outcome: bool) -> dict[st
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     if name == "is_tensor" and node.args and not outcome:
-        return _with(frame, node.args[0], lambda v: UNKNOWN if v.is_tensor else v)
+        return _with(frame, node.args[0], _not_a_tensor)
     if name == "is_tensor" and node.args:
         return _with(frame, node.args[0], lambda v: _as_instance(frame, node.args[0], v, DEVICE))
     if name == "isinstance" and len(node.args) == 2:
@@ -74,8 +74,20 @@ def _narrowed_by_call(frame: Frame, node: ast.Call, *, outcome: bool) -> dict[st
         if outcome and found.kind is not Kind.UNKNOWN:
             return _with(frame, node.args[0], lambda v: _as_instance(frame, node.args[0], v, found))
         if not outcome and found.kind is Kind.DEVICE_TENSOR:
-            return _with(frame, node.args[0], lambda v: UNKNOWN if v.is_tensor else v)
+            return _with(frame, node.args[0], _not_a_tensor)
+        if not outcome and found.kind is Kind.HOST_VALUE and not found.refs:
+            return _with(frame, node.args[0], _not_a_number)
     return frame.env
+
+
+def _not_a_tensor(value: Value) -> Value:
+    if value.is_tensor:
+        return HOST if value.mixed and not value.optional else UNKNOWN
+    return value
+
+
+def _not_a_number(value: Value) -> Value:
+    return value._replace(mixed=False) if value.mixed else value
 
 
 def class_value(frame: Frame, node: ast.expr) -> Value:
@@ -99,12 +111,12 @@ def class_value(frame: Frame, node: ast.expr) -> Value:
 
 def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Value:
     if value.kind is found.kind and not found.refs:
-        return value._replace(optional=False, weak=False)
+        return value._replace(optional=False, weak=False, mixed=False)
     if found.kind is Kind.DEVICE_TENSOR:
         # That it is a tensor does not move it: names and what is known still say where it lives.
         name = chain_text(node).rpartition(".")[2]
         if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
-            known = value._replace(optional=False, weak=False)
+            known = value._replace(optional=False, weak=False, mixed=False)
             return known if value.is_tensor else Value(Kind.HOST_TENSOR)
         # Around a captured region a tensor is as often on the host.
         return found._replace(weak=frame.analysis.surroundings.around)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.walk import branches
@@ -27,16 +27,21 @@ def origin(value: ast.expr) -> str:
 
 
 def is_first_call_only(
-    node: ast.If, stored_by: Callable[[str], Iterable[str]], origins: Mapping[str, str]
+    node: ast.If,
+    stored_by: Callable[[str], Iterable[str]],
+    origins: Mapping[str, str],
+    given: Container[str],
 ) -> bool:
     """Return whether the body runs once: its test says that something is not there yet, and it makes it.
 
     `if self.table is None: self.table = ...`, `if key not in self.seen: self.seen.add(key)`,
     `if not hasattr(self, "table"): self.table = ...`, `if not self.ready: ...; self.ready = True`.
     `stored_by` gives the attributes that a method of self sets, for `if not self.ready: self.setup()`;
-    `origins` the chain that a local name was read from, for `table = self.table`.
+    `origins` the chain that a local name was read from, for `table = self.table`; `given` holds the
+    names of parameters, which no call finds as the one before it left them.
     """
     wanted = {origins.get(name, name) for name in _said_missing(node.test)}
+    wanted -= _given_anew(node.test, ast.Is, origins, given)
     wanted.update(origins[name] for name in _local_names(node.test, ast.Is) if name in origins)
     if wanted:
         if any(name in wanted for name in _filled(node.body)):
@@ -46,7 +51,12 @@ def is_first_call_only(
     return _is_local_test(node.test, ast.Is) and any(map(_is_lasting, _filled_items(node.body)))
 
 
-def is_memo_return(node: ast.If, rest: Sequence[ast.stmt], origins: Mapping[str, str]) -> bool:
+def is_memo_return(
+    node: ast.If,
+    rest: Sequence[ast.stmt],
+    origins: Mapping[str, str],
+    given: Container[str],
+) -> bool:
     """Return whether `if key in cache: return cache[key]` precedes statements that fill the cache."""
     left = node.body[-1] if node.body else None
     if not isinstance(left, ast.Return) or node.orelse:
@@ -57,10 +67,19 @@ def is_memo_return(node: ast.If, rest: Sequence[ast.stmt], origins: Mapping[str,
         if is_plain and node.test.args and chain_text(node.test.args[0]) == "self":
             return True
     wanted = set(_said_present(node.test))
+    wanted -= _given_anew(node.test, ast.IsNot, origins, given)
     wanted.update(origins[name] for name in _local_names(node.test, ast.IsNot) if name in origins)
     if wanted and any(name in wanted for name in _filled(rest)):
         return True
     return _is_local_test(node.test, ast.IsNot) and any(map(_is_lasting, _filled_items(rest)))
+
+
+def _given_anew(
+    test: ast.expr, operator: type[ast.cmpop], origins: Mapping[str, str], given: Container[str]
+) -> set[str]:
+    """Return the parameters compared with None: they do not outlive the call, even one named `cache`."""
+    names = _local_names(test, operator)
+    return {name for name in names if name in given and name not in origins}
 
 
 def _said_missing(test: ast.expr) -> Iterator[str]:

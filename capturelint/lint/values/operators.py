@@ -26,6 +26,7 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
             _dtype(left, operator, right),
             _rank(left, right),
             weak=(left.weak and right.weak),
+            mixed=_is_mixed(left, right),
         )
     if left.kind is Kind.HOST_TENSOR or right.kind is Kind.HOST_TENSOR:
         if Kind.UNKNOWN in (left.kind, right.kind):
@@ -43,6 +44,11 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
     if left.kind is Kind.SHAPE and right.kind is Kind.SHAPE:
         return Value(Kind.SHAPE, "int", 0)
     return HOST
+
+
+def _is_mixed(left: Value, right: Value) -> bool:
+    """Return whether no side is a tensor for sure, but one of them on one way to here."""
+    return all(value.mixed or not value.is_device_tensor for value in (left, right))
 
 
 def _is_sequence(value: Value) -> bool:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.symbols import Function
-from capturelint.lint.values import tables
+from capturelint.lint.values import tables, usage
 from capturelint.lint.values.attributes import parameter_value
-from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
-from capturelint.lint.values.walk import branches
 from capturelint.source import FunctionNode
 
 if TYPE_CHECKING:
@@ -22,17 +20,6 @@ if TYPE_CHECKING:
 
 _DEBUG = re.compile(tables.DEBUG_PARAMETER)
 _LABEL = re.compile(tables.LABEL_NAME)
-_TORCH = ("torch.nn.functional.", "nn.functional.", "F.")
-_SIZED = frozenset("isinstance len enumerate zip list tuple callable".split())
-# What captured code uses only of tensors; arrays and tables have no place in it.
-_PROOFS = tables.PROVING_METHODS | frozenset(
-    "shape size is_cuda requires_grad view dim any all sum mean max min argmax argmin long bool half "
-    "cumsum transpose reshape flatten".split()
-)
-_TENSOR_NAMES = frozenset(
-    "x y z input inputs hidden_states input_ids inputs_embeds features tokens query key value q k v "
-    "img image images tensor logits embeddings positions attention_mask mask sample latents".split()
-)
 
 
 @dataclass(slots=True)
@@ -41,6 +28,7 @@ class Signature:
 
     `defaults` are the values of parameters that have one; `used` are the names that the body uses
     as only tensors can be used, None until somebody asks; `proven` those of them beyond doubt.
+    `doubted` are the names that the body compares with None, None until somebody asks.
     """
 
     positional: tuple[str, ...]
@@ -49,6 +37,7 @@ class Signature:
     returns: ast.expr | None
     used: frozenset[str] | None = None
     proven: frozenset[str] = frozenset()
+    doubted: frozenset[str] | None = None
 
 
 def signature_of(node: FunctionNode) -> Signature:
@@ -127,10 +116,13 @@ def entry_values(
             value = DEVICE
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
+            if value.is_tensor and not value.optional:
+                value = value._replace(optional=arg.arg in _doubted(signature, node))
         if value.is_unknown and not is_setup:
             if signature.used is None:
-                signature.used, signature.proven = tensor_names(node)
-            if arg.arg in signature.used or (is_root and is_plain_first(node, arg.arg)):
+                signature.used, signature.proven = usage.tensor_names(node)
+            may_be_first = is_root and arg.arg not in by_default
+            if arg.arg in signature.used or (may_be_first and usage.is_plain_first(node, arg.arg)):
                 # A method that only tensors have leaves no doubt.
                 is_weak = arg.arg not in signature.proven
                 value = Value(Kind.DEVICE_TENSOR, weak=is_weak, optional=arg.arg in by_default)
@@ -186,53 +178,7 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
     return value._replace(optional=True) if constant is None and value.is_tensor else value
 
 
-def tensor_names(node: FunctionNode) -> tuple[frozenset[str], frozenset[str]]:
-    """Return names that the function uses as only a tensor can be used, and those beyond doubt."""
-    used: set[str] = set()
-    proven: set[str] = set()
-    for inner in branches(node):
-        if isinstance(inner, ast.Attribute):
-            if inner.attr in _PROOFS and isinstance(inner.value, ast.Name):
-                used.add(inner.value.id)
-                if inner.attr in tables.PROVING_METHODS:
-                    proven.add(inner.value.id)
-        elif (
-            isinstance(inner, ast.Call) and inner.args and chain_text(inner.func).startswith(_TORCH)
-        ):
-            used.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
-    return frozenset(used), frozenset(proven)
-
-
-def is_plain_first(node: FunctionNode, name: str) -> bool:
-    """Return whether `name` is the first argument, has a tensor's name, and is used like one.
-
-    `forward(self, x)`: what a module is given first is a tensor, unless it is used as a container.
-    """
-    positional = [*node.args.posonlyargs, *node.args.args]
-    start = 1 if positional and positional[0].arg in ("self", "cls") else 0
-    if len(positional) <= start or positional[start].arg != name or name in defaults(node):
-        return False
-    if positional[start].annotation is not None or name not in _TENSOR_NAMES:
-        return False
-    return not any(_is_container_use(inner, name) for inner in ast.walk(node))
-
-
-def _is_container_use(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Attribute):
-        return _is_name(node.value, name) and node.attr not in tables.TENSOR_MEMBERS
-    if isinstance(node, ast.Subscript):
-        is_text = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-        return _is_name(node.value, name) and (is_text or isinstance(node.slice, ast.Constant))
-    if isinstance(node, ast.Call) and chain_text(node.func) in _SIZED:
-        return any(_is_name(arg, name) for arg in node.args)
-    if isinstance(node, ast.For | ast.comprehension):
-        return _is_name(node.iter, name)
-    if isinstance(node, ast.Starred):
-        return _is_name(node.value, name)
-    if isinstance(node, ast.keyword):
-        return node.arg is None and _is_name(node.value, name)
-    return isinstance(node, ast.Call) and _is_name(node.func, name)
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+def _doubted(signature: Signature, node: FunctionNode) -> frozenset[str]:
+    if signature.doubted is None:
+        signature.doubted = usage.names_doubted(node)
+    return signature.doubted

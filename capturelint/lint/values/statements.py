@@ -10,7 +10,7 @@ from capturelint.lint.values import once, truth
 from capturelint.lint.values.arms import note_decision, run_arms
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
-from capturelint.lint.values.join import is_number, iterated
+from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
@@ -24,7 +24,7 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
         if not _run(frame, node):
             return False
         if isinstance(node, ast.If) and once.is_memo_return(
-            node, body[position + 1 :], frame.origins
+            node, body[position + 1 :], frame.origins, frame.parameters
         ):
             # What follows fills a cache that later calls find filled.
             with frame.dormant():
@@ -47,7 +47,9 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     certain = truth.test(frame, node.test)
     if certain is None:
         note_decision(frame, node, node.test)
-    is_first = once.is_first_call_only(node, lambda name: _stored_by(frame, name), frame.origins)
+    is_first = once.is_first_call_only(
+        node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
+    )
     return run_arms(frame, node, run_block, certain=certain, dormant_body=is_first)
 
 
@@ -70,12 +72,7 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
         before_each()
         run_block(frame, body)
         frame.keep_flags(flags)
-        end = frame.env
-        frame.env = joined_envs(start, end)
-        for name, value in end.items():
-            if value.is_device_tensor and name in start and is_number(start[name]):
-                # `total = 0`, and tensors are added to it: a tensor from the second turn on.
-                frame.env[name] = value._replace(optional=True)
+        frame.env = joined_envs(start, frame.env)
         if frame.env == start:
             break
 

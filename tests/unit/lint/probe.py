@@ -1,7 +1,8 @@
 """What the pass over small sources says: kinds of marked expressions, findings, captured functions.
 
 A line that is an expression alone and ends in `#: <facts>` says what is to be known of its value:
-its kind, then any of a dtype, `rank N`, `= <constant>`, `weak`, `optional`, `pinned` and `varies`, or `not weak` and so on.
+its kind, then any of a dtype, `rank N`, `= <constant>`, `weak`, `optional`, `mixed`, `pinned` and
+`varies`, or `not weak` and so on.
 `#: never runs` says that the line is not evaluated under capture.
 """
 
@@ -24,7 +25,7 @@ from capturelint.source import line_shift
 IMPORTS = "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F\n"
 _MARK = "  #: "
 _DEAD = "never runs"
-_FLAGS = ("weak", "optional", "pinned", "varies")
+_FLAGS = ("weak", "optional", "mixed", "pinned", "varies")
 
 Seen = dict[str, str]
 

@@ -113,7 +113,7 @@ def test_a_name_that_both_arms_bind_is_what_they_agree_on(tmp_path: Path) -> Non
             else:
                 a, b, c = x + 1, 1, None
             a  #: device tensor
-            b  #: unknown
+            b  #: device tensor, mixed
             c  #: device tensor, optional
         """,
     )

@@ -65,7 +65,7 @@ def test_what_other_methods_store_counts_too(tmp_path: Path) -> None:
             def forward(self, x: Tensor):
                 self.bias  #: device tensor, optional
                 self.count  #: host value
-                self.either  #: unknown
+                self.either  #: device tensor, mixed
                 self.rows[0]  #: device tensor
                 self.mask  #: device tensor, bool
         """,
@@ -116,7 +116,7 @@ def test_a_base_knows_what_all_its_children_store(tmp_path: Path) -> None:
             def forward(self, x: Tensor):
                 self.scale  #: device tensor
                 self.size  #: host value
-                self.mixed  #: unknown
+                self.mixed  #: device tensor, mixed
 
         class Left(Base):
             def __init__(self):

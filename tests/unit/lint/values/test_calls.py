@@ -41,7 +41,7 @@ def test_a_helper_gives_what_it_returns(tmp_path: Path) -> None:
             b  #: host value
             nothing(x)  #: host value, = None
             maybe(x)  #: device tensor
-            either(x, n)  #: unknown
+            either(x, n)  #: device tensor, mixed
             declared(x)  #: device tensor
         """,
     )

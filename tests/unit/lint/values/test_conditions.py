@@ -259,7 +259,7 @@ def test_or_falls_back_from_none(tmp_path: Path) -> None:
             (z or x)  #: device tensor, not optional
             n = size or 4
             n  #: host value
-            x and 1  #: unknown
+            x and 1  #: device tensor, mixed
         """,
     )
 

@@ -172,7 +172,7 @@ def test_a_call_of_one_of_several_gives_a_tensor_where_one_of_them_does(tmp_path
 
             def forward(self, x: Tensor):
                 self.part(x)  #: device tensor, optional
-                self.number(x)  #: device tensor, optional
+                self.number(x)  #: device tensor, mixed
                 self.odd(x)  #: unknown
 
         class Below(Base):

@@ -139,3 +139,55 @@ class Model(nn.Module):
     def unrelated(self): self.size = 3
     def forward(self, x: Tensor, meta_state=None, local=None):
 {body}"""
+
+
+def test_a_parameter_is_no_cache_whatever_its_name(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        _TABLE = None
+
+        def step(x: Tensor, cache_position: Tensor | None = None, _seen: list | None = None):
+            global _TABLE
+            if cache_position is None:
+                x  #: device tensor
+                cache_position = x
+            if _seen is None and x.shape[0] > 2:
+                x  #: device tensor
+                _seen = [x]
+            if _TABLE is None:
+                x  #: never runs
+                _TABLE = x
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_a_parameter_that_is_returned_when_given_is_no_cache(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        _TABLE = None
+
+        def given(x, cache=None):
+            if cache is not None:
+                return cache
+            x  #: device tensor
+            cache = x + 1
+            return cache
+
+        def kept(x):
+            global _TABLE
+            if _TABLE is not None:
+                return _TABLE
+            x  #: never runs
+            _TABLE = x + 1
+            return _TABLE
+
+        def step(x: Tensor):
+            return given(x), kept(x)
+        """,
+    )
+
+    assert told.seen == told.wanted

@@ -149,7 +149,7 @@ def test_what_two_callers_pass_is_what_they_agree_on(tmp_path: Path) -> None:
         """
         def helper(a, b, c, d):
             a  #: device tensor
-            b  #: unknown
+            b  #: device tensor, mixed
             c  #: host value
             d  #: device tensor
             return a
@@ -366,6 +366,29 @@ def test_names_of_devices_dtypes_and_configurations(tmp_path: Path) -> None:
             config  #: host value
             quant_config.bits  #: host value
             torch.zeros(2, device=device)  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_what_a_root_compares_with_none_may_be_none(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def helper(x: Tensor, mask: Tensor):
+            if mask is None:
+                x  #: never runs
+
+        def step(x: Tensor, mask: Tensor, table: Tensor, size: int):
+            table  #: device tensor, not optional
+            helper(x, table)
+            if mask is not None:
+                mask  #: device tensor, not optional
+                helper(x, mask)
+            elif size is not None and x.sum():
+                mask  #: host value, = None
+                x  #: device tensor
         """,
     )
 
