@@ -1,7 +1,7 @@
 """Turning a tensor into text reads all of its values on the host.
 
-`print(t)`, `str(t)`, `repr(t)`, f-strings, `"...".format(t)`, `"..." % t` and `warnings.warn(t)`
-with a tensor on the device.
+`print(t)`, `str(t)`, `repr(t)`, f-strings, `"...".format(t)`, `"..." % t`, `warnings.warn(t)` and
+`logger.info("%s", t)` with a tensor on the device.
 
 ## Why capture cares
 
@@ -18,7 +18,8 @@ Print shapes and dtypes, or print after `graph.replay()`, or only where
 `not torch.cuda.is_current_stream_capturing()`.
 
 Text that is made only when something goes wrong is not reported: messages of `raise` and `assert`,
-and all of an `except` block. Calls of a logger with `%s` are not looked at.
+and all of an `except` block. `logger.debug("%s", t)` makes no text while that level is off, and is not
+reported either.
 """
 
 from __future__ import annotations
@@ -43,12 +44,18 @@ _FUNCTIONS = frozenset(
 )
 
 
+# Methods of a logger that are on in most programs. What `debug` is given is seldom made text.
+_LEVELS = ("info", "warning", "warn", "error", "critical", "exception", "fatal", "log")
+_LOGGERS = ("logger", "log", "logging")
+
+
 class TensorFormatting(Rule):
     about = About(
         code="CL103", name="tensor-formatting", effects=(Effect.REFUSES,), since="0.1", waits=True
     )
     triggers = Triggers(
-        names=names(["print(tensor) str(tensor) repr(tensor) format(tensor) warn(tensor)"]),
+        names=names(["print(tensor) str(tensor) repr(tensor) format(tensor)"])
+        | names(f"{level}(tensor)" for level in _LEVELS),
         traits=frozenset({Trait.TENSOR_FORMAT}),
     )
 
@@ -76,6 +83,8 @@ class TensorFormatting(Rule):
         called = method_call(node)
         if called is not None and called[1] == "format" and self._is_text(called[0]):
             self._judge(node, given, '"...".format()')
+        elif called is not None and called[1] in _LEVELS and self._is_logger(called[0]):
+            self._judge(node, given, f".{called[1]}()", ending=": the next line is blamed")
 
     def visit_FormattedString(self, node: cst.FormattedString) -> None:
         fields = [
@@ -94,14 +103,29 @@ class TensorFormatting(Rule):
         )
         self._judge(node, fields, '"..." % tensor')
 
-    def _judge(self, node: cst.CSTNode, fields: Iterable[cst.BaseExpression], form: str) -> None:
+    def _judge(
+        self,
+        node: cst.CSTNode,
+        fields: Iterable[cst.BaseExpression],
+        form: str,
+        *,
+        ending: str = "",
+    ) -> None:
         if node in self._after_failure:
             return
         for field in fields:
             value = self.value(field)
             if value.is_device_tensor and not value.weak and not value.optional:
-                self.report(node, f"`{form}` reads a tensor's values to make text of them")
+                self.report(node, f"`{form}` reads a tensor's values to make text of them{ending}")
                 return
+
+    def _is_logger(self, node: cst.BaseExpression) -> bool:
+        """Return whether something is the logging module, or is called as loggers are."""
+        if self.full_name(node).partition(".")[0] in ("logging", "loguru"):
+            return True
+        word = node.attr.value if isinstance(node, cst.Attribute) else ""
+        word = node.value if isinstance(node, cst.Name) else word
+        return word.lower().strip("_") in _LOGGERS and not self.value(node).refs
 
     def _is_text(self, node: cst.BaseExpression) -> bool:
         if isinstance(node, cst.SimpleString | cst.ConcatenatedString | cst.FormattedString):
