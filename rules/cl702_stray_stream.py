@@ -1,0 +1,119 @@
+"""Work on a stream that is not part of the capture is not part of the graph.
+
+Inside a captured region: work on the default stream, and on a side stream that has not waited for the
+capturing stream before, or that the capturing stream does not wait for afterwards.
+
+## Why capture cares
+
+A capture records the stream it began on, and others only from where they wait for it. An operation on
+the default stream raises nothing: it runs once, while the graph is captured, and no replay runs it
+again. An operation on a side stream that was not forked from the capturing stream is refused, and work
+that is not joined to it again makes the end of the capture fail, without a line.
+
+Measured on an H200 with torch 2.11: the default stream inside a region gave stale results in every
+capture mode; a side stream without a fork refuses in the modes `global` and `thread_local`, and is
+silently left out in `relaxed`; an unjoined stream fails at the end of the capture.
+
+## What to do instead
+
+Fork and join: `side.wait_stream(torch.cuda.current_stream())`, then `with torch.cuda.stream(side):`,
+then `torch.cuda.current_stream().wait_stream(side)`; or the same with events. Inside a region ask for
+`torch.cuda.current_stream()`, never for the default stream.
+
+Where a function waits for anything before or after, by a stream or an event, or is not seen to make or
+hold the stream itself, nothing is reported: the other half may be elsewhere.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.rule import About, Effect, Rule, Subject, Triggers, method_call, names
+
+_WAITS = names("wait_stream wait_event wait record_event record synchronize fork join".split())
+_MAKERS = ("torch.cuda.Stream", "torch.cuda.streams.Stream", "torch.Stream")
+_CONTEXTS = ("torch.cuda.stream", "torch.cuda.StreamContext", "torch.cuda.streams.stream")
+
+
+class StrayStream(Rule):
+    about = About(
+        code="CL702",
+        name="stray-stream",
+        effects=(Effect.REFUSES, Effect.STALE),
+        since="0.1",
+    )
+    triggers = Triggers(names=names(["stream StreamContext default_stream"]))
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._made: dict[str, str] = {}
+        # The method, what it is called on and what it is given, in the order of the source.
+        self._waits: list[tuple[str, str, str]] = []
+        self._entered: list[tuple[cst.Call, str, int]] = []
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        if isinstance(node.value, cst.Call):
+            for target in node.targets:
+                self._made[_text(target.target)] = self.full_name(node.value.func)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        called = method_call(node)
+        if called is not None and called[1] in _WAITS:
+            given = _text(node.args[0].value) if node.args else ""
+            self._waits.append((called[1], _text(called[0]), given))
+
+    def visit_With(self, node: cst.With) -> None:
+        for item in node.items:
+            call = item.item
+            if not isinstance(call, cst.Call) or self.full_name(call.func) not in _CONTEXTS:
+                continue
+            if len(call.args) != 1:
+                continue
+            stream = call.args[0].value
+            maker = self.full_name(stream.func) if isinstance(stream, cst.Call) else ""
+            text = _text(stream)
+            maker = maker or self._made.get(text, "")
+            if maker.endswith(".default_stream"):
+                self._say_default(call, text)
+            elif self._is_side(stream, maker):
+                self._entered.append((call, text, len(self._waits)))
+
+    def leave_Module(self, original_node: cst.Module) -> None:  # noqa: ARG002  (libcst names it)
+        for call, text, before in self._entered:
+            if not self._waits:
+                self._say(call, f"`{text}` is not forked from the capturing stream")
+            elif (
+                text in self._made
+                and self._is_forked(text, before)
+                and not self._is_joined(text, before)
+            ):
+                self._say(call, f"`{text}` is not joined to the capturing stream again")
+
+    def _is_forked(self, text: str, before: int) -> bool:
+        return any(
+            method == "wait_stream" and receiver == text
+            for method, receiver, _ in self._waits[:before]
+        )
+
+    def _is_joined(self, text: str, before: int) -> bool:
+        """Return whether anything may wait for the stream after work on it has begun."""
+        return any(
+            method != "wait_stream" or text == given for method, _, given in self._waits[before:]
+        )
+
+    def _is_side(self, stream: cst.BaseExpression, maker: str) -> bool:
+        if maker:
+            return maker in _MAKERS
+        is_held = isinstance(stream, cst.Attribute)
+        return is_held and self.value(stream).name in _MAKERS
+
+    def _say_default(self, node: cst.Call, text: str) -> None:
+        message = f"work on `{text}` runs once, at capture, and in no replay"
+        self.report(node, message, effects=(Effect.STALE,))
+
+    def _say(self, node: cst.Call, message: str) -> None:
+        self.report(node, f"{message}, so its work is refused", effects=(Effect.REFUSES,))
+
+
+def _text(node: cst.CSTNode) -> str:
+    return cst.Module([]).code_for_node(node)
