@@ -46,7 +46,20 @@ LIBRARIES: tuple[Operation, ...] = (
     *safe("torch.linalg.norm torch.linalg.matrix_norm", "of a vector, or the default order"),
     *safe("torch.linalg.matrix_power", "a power of at least zero"),
     # Data-dependent layouts.
-    *refusing("", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
-    *refusing("", "torch.nn.utils.rnn.pack_padded_sequence"),
+    *refusing("CL804", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
+    *refusing("CL804", "torch.nn.utils.rnn.pack_padded_sequence"),
+    *refusing(
+        "CL804",
+        "Tensor.to_sparse_coo Tensor.to_sparse_csr Tensor.to_sparse_csc Tensor.to_sparse_bsr "
+        "Tensor.to_sparse_bsc torch.nested.as_nested_tensor torch.ctc_loss torch.nn.CTCLoss "
+        "torch.nn.utils.rnn.pack_sequence",
+        checked=SOURCE,
+    ),
+    *refusing("CL804", "torch.prod Tensor.prod", "its backward, in the same captured region"),
+    *refusing(
+        "CL804",
+        "torch.masked_scatter Tensor.masked_scatter Tensor.masked_scatter_",
+        "its backward, in the same captured region",
+    ),
     *safe("torch.nested.nested_tensor_from_jagged torch.fft.fft torch.einsum"),
 )

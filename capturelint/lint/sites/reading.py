@@ -16,7 +16,7 @@ from capturelint.lint.symbols import Function
 from capturelint.lint.values import statements
 from capturelint.lint.values.frame import raw_span
 from capturelint.lint.values.kept import RawSpan
-from capturelint.names import dotted
+from capturelint.names import MODULE_BODY, dotted
 from capturelint.site import Site
 from capturelint.source import FunctionNode, SourceFile, column_of, line_shift
 
@@ -54,6 +54,7 @@ def _read(linked: Linked, unit: tuple[Function, ...]) -> Site:
         try:
             view = _View(linked, function, _values(linked, function, node))
             steps.known, steps.named, steps.placed = view.known, view.named, view.placed
+            steps.is_script = function.facts.name == MODULE_BODY
             define(steps, node)
         except RecursionError:
             # What is nested so deeply was reported by the pass over values.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from capturelint.lint.sites.expressions import read
-from capturelint.lint.sites.places import key_of
+from capturelint.lint.sites.places import constant_keywords, key_of
 from capturelint.lint.sites.steps import Steps
 from capturelint.site import Block, Deed, Inside
 
@@ -34,7 +34,8 @@ def define(steps: Steps, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 def _statement(steps: Steps, node: ast.stmt) -> None:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        define(steps, node)
+        if not steps.is_script:
+            define(steps, node)
     elif isinstance(node, ast.ClassDef):
         return  # Its methods are a site of their own, if they are one.
     elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -98,6 +99,7 @@ def _bind(steps: Steps, target: ast.expr, source: ast.expr | None) -> None:
         name="" if call is None else steps.named(call),
         how=_made(source),
         names=names,
+        keywords=() if source is None else constant_keywords(source),
         value=steps.known(source if source is not None else target),
     )
 

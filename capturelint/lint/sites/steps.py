@@ -27,6 +27,8 @@ class Steps:
         self.named: Callable[[ast.expr], str] = lambda _node: ""
         self.placed: Placed = lambda _node: Span(0, 0, 0, 0)
         self.blocks: tuple[Block, ...] = ()
+        # The functions of a script are sites of their own.
+        self.is_script = False
         self._numbers = 0
 
     def number(self) -> int:

@@ -87,6 +87,8 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
         return _made_module(name, arguments)
     if name.startswith(("torch.ops.", "torch.classes.")):
         return UNKNOWN
+    if name.startswith("torch.optim.") and last in tables.CAPTURABLE_OPTIMIZERS:
+        return _made_optimizer(last, arguments, keywords)
     if arguments.is_open and last in tables.FACTORIES and "device" not in keywords:
         # `**options` may hold the device.
         return UNKNOWN
@@ -101,6 +103,13 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
 
 def _is_on_device(devices: list[Value]) -> bool:
     return bool(devices) and factories.place_of(devices[0]) is Kind.DEVICE_TENSOR
+
+
+def _made_optimizer(last: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
+    """Return an optimizer; one that is not made capturable carries that in its name."""
+    asked = keywords.get("capturable")
+    is_plain = not arguments.is_open and (asked is None or asked.constant == (False,))
+    return Value(Kind.HOST_VALUE, name=f"@optimizer:{last}") if is_plain else UNKNOWN
 
 
 def _made(name: str) -> str:

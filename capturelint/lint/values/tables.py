@@ -194,3 +194,9 @@ TENSOR_MEMBERS = (
 def is_config_name(name: str) -> bool:
     """Return whether names like this hold a configuration, whose fields are Python values."""
     return name in CONFIG_NAMES or name.endswith("_config")
+
+
+# Optimizers of torch with the option `capturable`; the check is in `torch/optim/optimizer.py`.
+CAPTURABLE_OPTIMIZERS = frozenset(
+    "Adadelta Adam Adamax AdamW ASGD NAdam RAdam RMSprop Rprop".split()
+)
