@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from capturelint import __version__
+from capturelint.cli.output import complain
 from capturelint.errors import CapturelintError, UnknownCommandError, UnknownOptionError
 
 _COMMANDS = (
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except CapturelintError as error:
-        print(f"capturelint: {error}", file=sys.stderr)
+        complain(str(error))
         return 2
     except KeyboardInterrupt:
         return 130  # what a shell reports for a program that was interrupted
@@ -89,6 +90,4 @@ def _report_bug() -> None:
     import traceback  # only on a bug: the import would cost every start
 
     traceback.print_exc()
-    print(
-        "capturelint: this is a bug in capturelint; please report the lines above", file=sys.stderr
-    )
+    complain("this is a bug in capturelint; please report the lines above")

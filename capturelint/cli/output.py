@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import stat
 import sys
@@ -45,8 +46,14 @@ def write(text: str, path: Path | None) -> None:
 
 
 def complain(text: str) -> None:
-    """Print one line for the user where it does not mix with the report."""
-    print(f"capturelint: {text}", file=sys.stderr)
+    """Print one line for the user where it does not mix with the report.
+
+    Nobody is told where there is no such place: it is closed, or its reader has gone.
+    """
+    # Without a stream `print` would write to standard output.
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"capturelint: {text}", file=sys.stderr, flush=True)
 
 
 def until_interrupted(
