@@ -1,10 +1,12 @@
-"""Time `capturelint check` beside `ruff check --no-cache` on trees of source.
+"""Time `capturelint check` beside `ast.parse` alone and ruff on trees of source.
 
-    python tests/bench/bench_check.py TREE [TREE ...] [--rounds 3]
+    python tests/bench/bench_check.py TREE [TREE ...] [--rounds 3] [--torchfix]
 
 Prints, per tree, medians of CPU seconds (user and system, children included), the peak resident
-memory in MiB and the ratio to ruff, all measured in one run, turn and turn about. Also what the
-check counted: files, roots, captured functions, findings, unreadable files and analysis errors.
+memory of one process in MiB, and the ratio to parsing all files with `ast.parse`, all measured in one
+run, turn and turn about: without a cache, with an empty one, with nothing changed, with one file
+changed that findings rest on and one that none does; then ruff. The trees are copied first. With
+`--torchfix` also flake8 with TorchFix, from an environment made for it, on every tenth file.
 It is no test: nothing here is asserted, since a machine's speed is not ours.
 """
 
@@ -13,12 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+import venv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+_PARSE = """
+import ast, pathlib, sys, warnings
+warnings.simplefilter("ignore")
+for path in pathlib.Path(sys.argv[1]).rglob("*.py"):
+    try:
+        ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        pass
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +44,86 @@ class Cost:
     mebibytes: float
 
 
+@dataclass(slots=True)
+class Bench:
+    """One tree, copied to `folder`, and what each kind of run cost, in the order of the rounds."""
+
+    tree: Path
+    folder: Path
+    options: list[str]
+    costs: dict[str, list[Cost]] = field(default_factory=dict)
+    output: bytes = b"{}"
+
+    def round(self) -> None:
+        """Make one run of each kind."""
+        cache = self.folder.parent / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        kept = [*self._check(), "--cache-dir", str(cache)]
+        self._run("ast.parse alone", [sys.executable, "-c", _PARSE, self.tree.name])
+        self.output = self._run("check, no cache", [*self._check(), "--no-cache"])
+        self._run("check, one process", [*self._check(), "--no-cache", "--jobs", "1"])
+        self._run("check, empty cache", kept)
+        self._run("check, nothing changed", kept)
+        self._change(self._with_findings())
+        self._run("check, a file with findings changed", kept)
+        self._change(self.folder / "version.py")
+        self._run("check, a file without changed", kept)
+        ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--exit-zero", self.tree.name]
+        self._run("ruff, no cache", [*ruff, "--no-cache"])
+        ruffs = [*ruff, "--cache-dir", str(self.folder.parent / "ruff")]
+        subprocess.run(ruffs, cwd=self.folder.parent, capture_output=True, check=False)
+        self._run("ruff, nothing changed", ruffs)
+
+    def table(self) -> Iterator[str]:
+        """Yield the lines of the report."""
+        found = json.loads(self.output)
+        yield (
+            f"{self.tree.name}: {found['files']} files, {found['roots']} roots, "
+            f"{found['captured_functions']} captured functions, {len(found['findings'])} findings"
+        )
+        base = _median(self.costs["ast.parse alone"]).seconds
+        for name, costs in self.costs.items():
+            cost = _median(costs)
+            ratio = cost.seconds / max(base, 0.01)
+            yield f"  {name:38} {cost.seconds:7.2f} CPU s {cost.mebibytes:6.0f} MiB {ratio:6.2f} x parse"
+
+    def _check(self) -> list[str]:
+        command = [sys.executable, "-m", "capturelint", "check", "--exit-zero", "--format", "json"]
+        return [*command, *self.options, self.tree.name]
+
+    def _run(self, name: str, command: Sequence[str]) -> bytes:
+        cost, output = run(command, self.folder.parent)
+        self.costs.setdefault(name, []).append(cost)
+        return output
+
+    def _with_findings(self) -> Path:
+        found = json.loads(self.output)["findings"]
+        return self.folder.parent / found[0]["path"] if found else self.folder / "version.py"
+
+    def _change(self, path: Path) -> None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n# changed\n")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scope", default="captured")
+    parser.add_argument("--torchfix", action="store_true")
     options = parser.parse_args(argv)
     for tree in options.trees:
-        print(measured(tree, rounds=options.rounds, scope=options.scope))
+        with tempfile.TemporaryDirectory(prefix="capturelint-bench-") as place:
+            folder = Path(place) / "project" / tree.name
+            shutil.copytree(tree, folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+            bench = Bench(tree, folder, ["--scope", options.scope])
+            for _ in range(options.rounds):
+                bench.round()
+            if options.torchfix:
+                _torchfix(bench, Path(place))
+            print(*bench.table(), sep="\n", flush=True)
     return 0
-
-
-def measured(tree: Path, *, rounds: int, scope: str) -> str:
-    """Return one line about a tree."""
-    check = [sys.executable, "-m", "capturelint", "check", "--exit-zero", "--format", "json"]
-    check += ["--scope", scope, tree.name]
-    ruff = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--no-cache",
-        "--quiet",
-        "--exit-zero",
-        tree.name,
-    ]
-    ours: list[Cost] = []
-    theirs: list[Cost] = []
-    output = b""
-    for _ in range(rounds):
-        cost, output = run(check, tree.parent)
-        ours.append(cost)
-        theirs.append(run(ruff, tree.parent)[0])
-    mine, other = _median(ours), _median(theirs)
-    found = json.loads(output)
-    unreadable = sum(finding["code"] == "CL000" for finding in found["findings"])
-    return (
-        f"{tree.name}: {mine.seconds:.1f} CPU s, {mine.mebibytes:.0f} MiB; "
-        f"ruff {other.seconds:.2f} CPU s, {other.mebibytes:.0f} MiB; "
-        f"ratio {mine.seconds / max(other.seconds, 0.01):.1f}; {found['files']} files, "
-        f"{found['roots']} roots, {found['captured_functions']} captured functions, "
-        f"{len(found['findings'])} findings, {unreadable} unreadable, {len(found['errors'])} errors"
-    )
 
 
 def run(command: Sequence[str], folder: Path) -> tuple[Cost, bytes]:
@@ -81,6 +133,23 @@ def run(command: Sequence[str], folder: Path) -> tuple[Cost, bytes]:
     output = process.stdout.read()
     _, _, usage = os.wait4(process.pid, 0)
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output
+
+
+def _torchfix(bench: Bench, place: Path) -> None:
+    """Time flake8 with TorchFix, and the check, once on every tenth file of a tree's models."""
+    models = bench.folder / "model_executor" / "models"
+    files = sorted((models if models.is_dir() else bench.folder).rglob("*.py"))[::10]
+    names = [str(path) for path in files]
+    venv.create(place / "venv", with_pip=True)
+    python = str(place / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+    subprocess.run([python, "-m", "pip", "install", "-q", "flake8", "torchfix"], check=True)
+    size = sum(path.read_bytes().count(b"\n") for path in files)
+    told = f"{len(files)} files, {size} lines"
+    flake8 = [python, "-m", "flake8", "--select", "TOR", "--isolated", "-j", "1", "--exit-zero"]
+    cost, _ = run([*flake8, *names], place)
+    bench.costs[f"TorchFix on {told}"] = [cost]
+    parse = "import ast, sys\nfor p in sys.argv[1:]: ast.parse(open(p, 'rb').read())"
+    bench.costs["ast.parse on the same"] = [run([sys.executable, "-c", parse, *names], place)[0]]
 
 
 def _median(costs: Sequence[Cost]) -> Cost:
