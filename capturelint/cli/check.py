@@ -175,7 +175,7 @@ def _check(
 
     if run is None:
         return engine.check(paths, config, rules, progress=progress)
-    result = engine.check(paths, config, rules, progress=progress, store=run.store, seen=run.seen)
+    result = engine.check(paths, config, rules, progress=progress, store=run.store(), seen=run.seen)
     run.keep(result)
     return result
 

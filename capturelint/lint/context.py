@@ -17,10 +17,10 @@ _WORD = re.compile(rb"\w+")
 def beside(reader: Reader, paths: Sequence[Path], named: Sequence[Path]) -> list[Path]:
     """Return the files beside `named`, in their packages, that import them and are not in `paths`."""
     known = {os.path.realpath(path) for path in paths}
-    folders = {folder for path in named for folder in [reader.package_of(path)] if folder}
+    folders = {folder for path in named for folder in [reader.modules.package_of(path)] if folder}
     found: list[Path] = []
     for folder in sorted(folders):
-        files, reader.seen.packages[str(folder)] = reader.listing(folder)
+        files, reader.seen.packages[str(folder)] = reader.modules.listing(folder)
         found += [path for path in files if os.path.realpath(path) not in known]
     return importers(named, found, reader.seen.read) if found else []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,16 +10,14 @@ from capturelint.lint.cache.content import digest
 from capturelint.lint.cache.facts import Named
 from capturelint.lint.cache.seen import Held, Seen
 from capturelint.lint.cache.store import FactsStore, Fresh
-from capturelint.lint.discovery import discover
 from capturelint.lint.files import Problem, UnreadableFileError, read_text
 from capturelint.lint.indexing import indexed
+from capturelint.lint.modules import Modules
 from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
 
 _TEXTS = 48
-_CLIMB = 12
-_SAMPLE = 40
 _TREES = 1500
 
 
@@ -40,19 +37,15 @@ class Reader:
         self.seen = Seen() if seen is None else seen
         self._stdin = stdin
         self._store = store
+        self.modules = Modules()
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
         self._trees: OrderedDict[int, FunctionNode | None] = OrderedDict()
-        self._names: dict[Path, str] = {}
-        self._folders: dict[str, Path] = {}
-        self._packages: dict[Path, bool] = {}
-        self._projects: dict[Path, bool] = {}
-        self._tops: dict[Path, Path] = {}
 
     def index(
         self, paths: Sequence[Path], *, jobs: int, progress: Callable[[str], None] | None
     ) -> tuple[list[FileFacts], list[Problem]]:
         """Return the facts of all files that can be read, and what is wrong with the others."""
-        named = [(path, *self.module_of(path)) for path in paths]
+        named = [(path, *self.modules.name_of(path)) for path in paths]
         found: list[FileFacts] = []
         problems: list[Problem] = []
         for number, result in enumerate(self._indexed(named, jobs), start=1):
@@ -103,7 +96,7 @@ class Reader:
     def load(self, module: str) -> FileFacts | None:
         """Return the facts of a module beside those that were read, or None."""
         top, _, rest = module.partition(".")
-        folder = self._folders.get(top)
+        folder = self.modules.folder_of(top)
         if folder is None:
             return None
         base = folder.joinpath(*rest.split(".")) if rest else folder
@@ -113,12 +106,6 @@ class Reader:
                 (result,) = self._indexed([named], 1)
                 return None if isinstance(result, Problem) else result
         return None
-
-    def listing(self, folder: Path) -> tuple[list[Path], str]:
-        """Return all files of a package, and a digest of their names."""
-        paths = discover([folder], exclude=(), root=folder)[0]
-        named = [(str(path), *self.module_of(path)) for path in paths]
-        return paths, digest(repr(named).encode("utf-8", "surrogatepass"))
 
     def source(self, path: str) -> SourceFile:
         """Return the lines of a file."""
@@ -149,82 +136,5 @@ class Reader:
             self._trees.popitem(last=False)
         return node
 
-    def module_of(self, path: Path) -> tuple[str, bool]:
-        """Return the dotted name of a file's module, and whether it is a package's `__init__`."""
-        folder = path.parent
-        package = self._names.get(folder)
-        if package is None:
-            package = self._names[folder] = self._package_name(folder.absolute())
-        is_package = path.name == "__init__.py"
-        if not package:
-            return path.stem, is_package
-        return package if is_package else f"{package}.{path.stem}", is_package
-
-    def _package_name(self, folder: Path) -> str:
-        """Return the dotted name of the package that a folder is, or is inside; "" for none."""
-        top = None
-        # A package may hold folders without an `__init__.py`; a project's own folder ends the climb.
-        for parent in (folder, *folder.parents)[:_CLIMB]:
-            if self._is_package(parent):
-                top = parent
-            elif self._is_project(parent):
-                break
-        if top is None:
-            return ""
-        top = self._qualified(top)
-        self._folders.setdefault(top.name, top)
-        return ".".join(folder.relative_to(top.parent).parts)
-
-    def package_of(self, path: Path) -> Path | None:
-        """Return the folder of the top package that a file belongs to, None for a loose file."""
-        return self._folders.get(self.module_of(path)[0].partition(".")[0])
-
     def _is_stdin(self, path: str) -> bool:
         return self._stdin is not None and str(self._stdin[0]) == path
-
-    def _qualified(self, top: Path) -> Path:
-        """Return the folder that names start from: above `top` where its own imports say so.
-
-        `megatron/core/` has an `__init__.py` and `megatron/` none, but its files say
-        `from megatron.core import ...`.
-        """
-        known = self._tops.get(top)
-        if known is None:
-            parent = top.parent
-            wanted = re.compile(
-                rf"^\s*(?:from|import)\s+{re.escape(parent.name)}\.{re.escape(top.name)}\b".encode(),
-                re.M,
-            )
-            known = top
-            if parent.name.isidentifier() and any(map(wanted.search, _some_texts(top))):
-                known = parent
-            self._tops[top] = known
-        return known
-
-    def _is_project(self, folder: Path) -> bool:
-        known = self._projects.get(folder)
-        if known is None:
-            known = any((folder / name).exists() for name in (".git", "pyproject.toml", "setup.py"))
-            self._projects[folder] = known
-        return known
-
-    def _is_package(self, folder: Path) -> bool:
-        known = self._packages.get(folder)
-        if known is None:
-            known = (folder / "__init__.py").is_file()
-            self._packages[folder] = known
-        return known
-
-
-def _some_texts(folder: Path) -> Iterator[bytes]:
-    """Yield the bytes of a few files below a folder, those nearest first."""
-    count = 0
-    for pattern in ("*.py", "*/*.py", "*/*/*.py"):
-        for path in sorted(folder.glob(pattern)):
-            if count >= _SAMPLE:
-                return
-            count += 1
-            try:
-                yield path.read_bytes()
-            except OSError:
-                continue

@@ -12,7 +12,7 @@ from capturelint.errors import CapturelintError
 from capturelint.lint import patch
 
 _LINK, _SUBMODULE = "120000", "160000"
-# `module_of` asks where a project begins; nothing is read from these two.
+# `Modules` asks where a project begins; nothing is read from these two.
 _NAMES = frozenset({"pyproject.toml", "setup.py"})
 _SUFFIXES = (".py", ".ipynb")
 _DIFF = (

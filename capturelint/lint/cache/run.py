@@ -7,20 +7,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from capturelint.config import Config
 from capturelint.lint.cache.content import digest, has_stamp
-from capturelint.lint.cache.facts import encode
 from capturelint.lint.cache.folder import CacheFolder
 from capturelint.lint.cache.results import as_json, from_json
 from capturelint.lint.cache.seen import Held, Seen, held_by
-from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.cache.tool import code_in, tool_digest
 from capturelint.lint.discovery import discover
-from capturelint.lint.indexing import index_one
-from capturelint.lint.reader import Reader
+from capturelint.lint.modules import Modules
 from capturelint.lint.result import CheckResult
+
+if TYPE_CHECKING:
+    from capturelint.lint.cache.store import FactsStore
 
 _FOLDER = "runs"
 _MOST_RUNS = 32
@@ -29,7 +29,7 @@ _MOST_RUNS = 32
 class Run:
     """A run that may have been made before. `settings` are all that its answer depends on.
 
-    `store` and `seen` are for the engine, if the run has to be made after all.
+    `seen` is for the engine to fill, if the run has to be made after all.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Run:
     ) -> None:
         self._folder = folder
         self._config = config
-        self._reader = Reader()
+        self._modules = Modules()
         tool = tool_digest()
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
-        self._files = [(path, *self._reader.module_of(path)) for path in found]
+        self._files = [(path, *self._modules.name_of(path)) for path in found]
         asked = [
             tool,
             code_in(config.rule_folders),
@@ -52,8 +52,14 @@ class Run:
         ]
         self._key = digest(json.dumps(asked).encode())
         self._name = f"{_FOLDER}/{self._key}.json"
-        self.store = FactsStore(folder, tool)
+        self._tool = tool
         self.seen = Seen()
+
+    def store(self) -> FactsStore:
+        """Return the facts of files that earlier runs kept."""
+        from capturelint.lint.cache.store import FactsStore
+
+        return FactsStore(self._folder, self._tool)
 
     def found(self) -> CheckResult | None:
         """Return what the same run found before, None if it has to be made."""
@@ -96,7 +102,7 @@ class Run:
 
     def _are_alike(self, packages: dict[str, str]) -> bool:
         return all(
-            self._reader.listing(Path(folder))[1] == known for folder, known in packages.items()
+            self._modules.listing(Path(folder))[1] == known for folder, known in packages.items()
         )
 
     def _are_absent(self, paths: Sequence[str]) -> bool:
@@ -121,6 +127,10 @@ class Run:
             return replace(held, stamp=now.stamp)
         if path in self.seen.texts or not held.said:
             return None
+        # Only here: most runs that are read back need none of it.
+        from capturelint.lint.cache.facts import encode
+        from capturelint.lint.indexing import index_one
+
         # Only its facts were used: no finding rests on the code of its functions.
         one = index_one((Path(path), held.module, held.is_package))
         said = digest(encode(one.result)[0].encode())

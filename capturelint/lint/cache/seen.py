@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capturelint.lint.cache.content import Stamp, digest, stamp_of
-from capturelint.lint.files import UnreadableFileError, read_data
 
 
 @dataclass(slots=True)
@@ -47,12 +46,8 @@ class Seen:
 
     def read(self, path: Path) -> bytes | None:
         """Return the bytes of a file and note that all of it counts; None if it cannot be read."""
-        try:
-            data, status = read_data(path)
-        except UnreadableFileError as error:
-            self.note(str(path), Held(f"!{error.problem.message}", None))
-            return None
-        self.note(str(path), Held(digest(data), stamp_of(status)))
+        held, data = _held(path)
+        self.note(str(path), held)
         return data
 
     def is_file(self, path: Path) -> bool:
@@ -65,8 +60,15 @@ class Seen:
 
 def held_by(path: str) -> Held:
     """Return what a file holds now."""
+    return _held(Path(path))[0]
+
+
+def _held(path: Path) -> tuple[Held, bytes | None]:
+    # Only here: a run of which no file was touched reads none.
+    from capturelint.lint.files import UnreadableFileError, read_data
+
     try:
-        data, status = read_data(Path(path))
+        data, status = read_data(path)
     except UnreadableFileError as error:
-        return Held(f"!{error.problem.message}", None)
-    return Held(digest(data), stamp_of(status))
+        return Held(f"!{error.problem.message}", None), None
+    return Held(digest(data), stamp_of(status)), data

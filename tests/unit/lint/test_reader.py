@@ -5,47 +5,12 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 from capturelint.lint.discovery import Problem
 from capturelint.lint.indexing import index_one
 from capturelint.lint.linked import link
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from tests.unit.lint.probe import config_for, written
-
-
-@pytest.mark.parametrize(
-    ("path", "module", "is_package"),
-    [
-        ("pkg/__init__.py", "pkg", True),
-        ("pkg/a.py", "pkg.a", False),
-        ("pkg/sub/__init__.py", "pkg.sub", True),
-        ("pkg/sub/b.py", "pkg.sub.b", False),
-        ("pkg/plain/c.py", "pkg.plain.c", False),
-        ("pkg/plain/deep/d.py", "pkg.plain.deep.d", False),
-        ("script.py", "script", False),
-        ("folder/script.py", "script", False),
-        ("src/lib/__init__.py", "lib", True),
-        ("src/lib/e.py", "lib.e", False),
-    ],
-)
-def test_a_module_is_named_from_its_outermost_package(
-    path: str, module: str, is_package: bool, tmp_path: Path
-) -> None:
-    names = (
-        "pkg/__init__.py pkg/a.py pkg/sub/__init__.py pkg/sub/b.py pkg/plain/c.py "
-        "pkg/plain/deep/d.py script.py folder/script.py src/lib/__init__.py src/lib/e.py"
-    )
-    written(tmp_path, dict.fromkeys(names.split(), ""))
-
-    assert Reader().module_of(tmp_path / path) == (module, is_package)
-
-
-def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    written(tmp_path, {"a(b[c/pkg/__init__.py": "", "a(b[c/pkg/m.py": ""})
-
-    assert Reader().module_of(tmp_path / "a(b[c/pkg/m.py") == ("pkg.m", False)
 
 
 def test_files_give_facts_and_the_unreadable_ones_problems(tmp_path: Path) -> None:

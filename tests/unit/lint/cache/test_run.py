@@ -80,7 +80,7 @@ class _Project:
         found = run.found()
         if found is not None:
             return found, True
-        found = check(self.named, self.config, builtin_rules(), store=run.store, seen=run.seen)
+        found = check(self.named, self.config, builtin_rules(), store=run.store(), seen=run.seen)
         run.keep(found)
         return found, False
 
