@@ -45,8 +45,8 @@ def is_covered(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(head, pattern) for head in heads for pattern in patterns)
 
 
-def test_five_engines_have_a_preset() -> None:
-    assert preset_names() == ("diffusers", "sglang", "timm", "transformers", "vllm")
+def test_six_engines_have_a_preset() -> None:
+    assert preset_names() == ("diffusers", "megatron", "sglang", "timm", "transformers", "vllm")
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -156,7 +156,7 @@ def test_an_unknown_preset_names_the_nearest() -> None:
 
 
 def test_a_preset_unlike_any_other_lists_them_all() -> None:
-    with pytest.raises(UnknownPresetError, match="known are diffusers, sglang, timm"):
+    with pytest.raises(UnknownPresetError, match="known are diffusers, megatron, sglang, timm"):
         load_preset("qqq")
 
 
