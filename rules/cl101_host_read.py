@@ -39,6 +39,7 @@ from capturelint.rule import (
 )
 
 _METHODS = names(["item tolist"])
+_HOST_WORDS = names(["cpu host np numpy"])
 _FUNCTIONS = frozenset(row.op for row in operations_of("CL101") if not row.op.startswith("Tensor."))
 
 
@@ -61,8 +62,9 @@ class HostRead(Rule):
         value = self.value(receiver)
         # An object of the project may have an `item` of its own.
         is_unknown = value.kind is Kind.UNKNOWN and not value.refs and not value.name
-        # Around a captured region it is as often an array or a tensor on the host.
-        is_unknown = is_unknown and not self.subject.is_step
+        if self.subject.is_step:
+            # There arrays and tensors on the host are about, but few of a single element.
+            is_unknown = is_unknown and method == "item" and not _names_host(receiver)
         if value.is_device_tensor or is_unknown:
             self.report(node, f"`.{method}()` reads a tensor on the host during capture")
 
@@ -71,3 +73,21 @@ class HostRead(Rule):
         if any(value.is_device_tensor and not value.optional for value in values):
             word = name.removeprefix("builtins.")
             self.report(node, f"`{word}()` reads a tensor on the host during capture")
+
+
+def _names_host(node: cst.BaseExpression) -> bool:
+    """Return whether a name in a chain of attributes and calls says that it is on the host."""
+    while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Attribute) and _is_host_name(node.attr.value):
+            return True
+        if isinstance(node, cst.Call):
+            node = node.func
+        elif isinstance(node, cst.Attribute | cst.Subscript):
+            node = node.value
+        else:
+            return False
+    return _is_host_name(node.value)
+
+
+def _is_host_name(name: str) -> bool:
+    return not _HOST_WORDS.isdisjoint(name.lower().split("_"))

@@ -17,7 +17,7 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
             frame.note(Trait.HOST_SCALAR_OPERAND)
             if frame.analysis.surroundings.around and 0 not in (left.rank, right.rank):
                 # Tensors of both sides do not mix, so that one is not where it was supposed to be.
-                return UNKNOWN
+                return Value(Kind.HOST_TENSOR, _dtype(left, operator, right), _rank(left, right))
         if isinstance(operator, ast.Mod) and left.constant and isinstance(left.constant[0], str):
             frame.note(Trait.TENSOR_FORMAT)
             return HOST
