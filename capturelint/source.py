@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from capturelint.finding import Span
 from capturelint.names import MODULE_BODY, FunctionFacts
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -15,19 +17,37 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The lines of a file, without their ends, as Python counts them."""
+    """The lines of a file, without their ends, as Python counts them.
+
+    `feeds` counts the form feeds that were taken away before a line, by its number.
+    """
 
     lines: tuple[str, ...]
+    feeds: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> SourceFile:
         """Split `text` where Python does."""
+        lines = split_lines(text)
+        if "\f" not in text:
+            return cls(lines)
         # A form feed before indentation means nothing to Python, and is an error to libcst.
-        return cls(tuple(line.lstrip("\f") for line in split_lines(text)))
+        plain = tuple(line.lstrip("\f") for line in lines)
+        lengths = enumerate(zip(lines, plain, strict=True), start=1)
+        return cls(plain, {n: len(a) - len(b) for n, (a, b) in lengths if len(a) > len(b)})
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; "" beyond the end."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def in_file(self, span: Span) -> Span:
+        """Return a span of our lines as one of the file, where form feeds take a column each."""
+        start, end = self.feeds.get(span.line, 0), self.feeds.get(span.end_line, 0)
+        return Span(span.line, span.column + start, span.end_line, span.end_column + end)
+
+    def whole_line(self, number: int) -> str:
+        """Return a line as it is in the file."""
+        return "\f" * self.feeds.get(number, 0) + self.line(number)
 
     def segment(self, function: FunctionFacts) -> str:
         """Return a function as a module of its own; see `line_shift` for its lines."""

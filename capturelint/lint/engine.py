@@ -196,8 +196,8 @@ def _finding(
         effects=report.effects,
         message=report.message,
         path=linked.shown(function.file.path),
-        span=report.span,
+        span=source.in_file(report.span),
         function=function.full_name,
-        source=source.line(report.span.line),
+        source=source.whole_line(report.span.line),
         chain=() if way is None else way.steps(report.span.line),
     )

@@ -15,6 +15,7 @@ _LINK, _SUBMODULE = "120000", "160000"
 # `Modules` asks where a project begins; nothing is read from these two.
 _NAMES = frozenset({"pyproject.toml", "setup.py"})
 _SUFFIXES = (".py", ".ipynb")
+_PLACES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"})
 _DIFF = (
     "diff --no-color --no-ext-diff --no-textconv --text --no-relative --find-renames --unified=0"
     " --inter-hunk-context=0 --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=all"
@@ -126,6 +127,9 @@ class Repository:
 def repository_of(path: Path) -> Repository:
     """Return the repository that a file or folder is in. Raises `GitError`."""
     folder = path if path.is_dir() else path.parent
+    if "GIT_DIR" in os.environ:
+        # As in a hook, which runs at the top: git would take any other folder for the top.
+        folder = Path()
     done = _git(folder, "rev-parse", "--show-toplevel")
     if done.returncode:
         complaint = _complaint(done.stderr)
@@ -154,11 +158,13 @@ def _git(
 
 def _environment(*, is_alone: bool) -> Mapping[str, str]:
     """Return the variables for git. `is_alone`: without those by which a hook names a repository."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not (is_alone and name.startswith("GIT_") and name != "GIT_CONFIG_GLOBAL")
-    }
+    kept = dict(os.environ)
+    for name in _PLACES & kept.keys():
+        if is_alone:
+            del kept[name]
+        else:
+            # A hook may give them as seen from its own folder, and git is told to go to another.
+            kept[name] = os.path.abspath(kept[name])  # noqa: PTH100 - links stay as they are
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
@@ -173,6 +179,8 @@ def _names(output: bytes) -> list[str]:
 
 def _is_wanted(item: Item) -> bool:
     name = PurePosixPath(item.path).name
+    if ".." in PurePosixPath(item.path).parts:
+        return False  # git never checks such a path out, but a hostile tree can name it
     return item.mode == _LINK or (
         item.mode != _SUBMODULE and (name in _NAMES or name.lower().endswith(_SUFFIXES))
     )

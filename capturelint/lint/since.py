@@ -13,8 +13,9 @@ from capturelint.lint.fingerprint import normalised
 from capturelint.lint.patch import Lines
 from capturelint.lint.repository import GitError, Repository
 
-# What was not checked in a file that changed is news, wherever in it the reason stands.
-_UNCHECKED = frozenset({"CL000", "CL001"})
+# Of a file that changed it is news that it was not checked, wherever in it the reason stands.
+_UNREAD = "CL000"
+_FAILED = "CL001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,10 @@ class Changes:
 
     def has_line(self, finding: Finding, path: str) -> bool:
         """Return whether a line of a finding changed. Of a notebook lines are not compared."""
-        if path in self.fresh:
+        if path in self.fresh or finding.code == _FAILED:
             return True
         found = self.lines.get(path, ())
-        if finding.code in _UNCHECKED:
+        if finding.code == _UNREAD:
             return bool(found)
         first, last = finding.span.line, finding.span.end_line
         return finding.cell is None and any(

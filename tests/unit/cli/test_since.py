@@ -176,6 +176,19 @@ def test_paths_are_seen_from_the_folder_one_is_in(
     assert _found(capsys, "../model.py", "--since", "HEAD") == []
 
 
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_hook_names_the_repository_as_it_likes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_absolute: bool
+) -> None:
+    _write("sub/inner.py", _MODEL)
+    commit()
+    _write("sub/inner.py", _MODEL.replace("max", "min"))
+    for name, value in (("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index")):
+        monkeypatch.setenv(name, str(Path(value).absolute()) if is_absolute else value)
+
+    assert _found(capsys, "sub", "--since", "HEAD") == ["sub/inner.py:7"]
+
+
 def test_a_worktree_is_compared_with_its_own_files(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -308,3 +308,12 @@ def test_progress_is_told(tmp_path: Path) -> None:
 
     assert len(result.findings) == 60
     assert any(text.startswith("checking 50 of 6") for text in said)
+
+
+def test_a_form_feed_takes_a_column_as_in_an_editor(tmp_path: Path) -> None:
+    text = _MODEL.replace("        return", "\f        return")
+
+    [finding] = _check(tmp_path, {"m.py": text}).findings
+
+    assert finding.span == Span(6, 16, 6, 24)
+    assert finding.source[finding.span.column : finding.span.end_column] == "x.item()"
