@@ -196,7 +196,7 @@ class Analysis(Depth):
         state.names, state.traits, state.kept = frame.names, frame.traits, frame.kept
         if any(store.mark is not None for store in frame.kept.stores):
             state.traits.add(Trait.TENSOR_KEPT)
-        keeps = self._wanted(frame.names, frame.traits)
+        keeps = state.is_site or self._wanted(frame.names, frame.traits)
         state.values = frame.values if keeps else {}
         result = frame.result()
         if result != state.returns:
