@@ -23,15 +23,17 @@ def run_arms(
     """Run the arms that may be taken; return whether control comes out of one."""
     before, flags, kept = frame.env, frame.flags, frame.kept
     written, arms = kept.written, kept.arms
+    test = (-1 if frame.function is None else frame.function.index, node.lineno)
     ends: list[dict[str, Value]] = []
     flag_ends = []
     written_ends = []
+    open_arms = []
     for branch, block in ((True, node.body), (False, node.orelse)):
         if certain is not None and certain is not branch:
             continue
         frame.env, frame.flags = dict(before), dict(flags)
         frame.env = dict(narrowed(frame, node.test, outcome=branch))
-        kept.arms = (*arms, (node.lineno, branch))
+        kept.arms = (*arms, (test, branch))
         kept.written = written | kept.written_where(node.test) if branch else written
         if dormant_body and branch:
             with frame.dormant():
@@ -43,9 +45,11 @@ def run_arms(
             ends.append(frame.env)
             flag_ends.append(frame.flags)
             written_ends.append(kept.written)
+            open_arms.append((test, branch))
             if branch:
                 kept.note_written_where(node.test, written)
-    kept.arms = arms
+    # What follows an arm that leaves is as good as the other arm.
+    kept.arms = (*arms, *open_arms) if len(open_arms) == 1 else arms
     if not ends:
         frame.env = before
         return False

@@ -70,9 +70,15 @@ def passed_on(frame: Frame, node: ast.expr, value: Value) -> Value:
     if isinstance(node, ast.Call):
         return _through_call(frame, node, value, parts, sources)
     if value.is_device_tensor:
-        note_use(frame, sources)
+        if not (isinstance(node, ast.Subscript) and _is_host_index(parts[-1])):
+            note_use(frame, sources)
         return value
     return value._replace(constant=(), sources=joined_sources(value.sources, sources))
+
+
+def _is_host_index(index: Value) -> bool:
+    """Return whether an index is copied from the host, which is refused."""
+    return any(part.kind is Kind.HOST_TENSOR for part in (index, *(index.items or ())))
 
 
 def _through_call(

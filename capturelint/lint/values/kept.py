@@ -11,8 +11,8 @@ from typing import NamedTuple
 from capturelint.kind import Kind, Mark, Source, Value
 
 RawSpan = tuple[int, int, int, int]
-# The arms of `if` that lead to a place: the line of each test, and its outcome.
-Arms = tuple[tuple[int, bool], ...]
+# The arms of `if` that lead to a place: the function and line of each test, and its outcome.
+Arms = tuple[tuple[tuple[int, int], bool], ...]
 
 _JOINERS = frozenset("cat concat concatenate stack hstack vstack append".split())
 # Methods that give the same memory, or the same values where nothing is left to be converted.

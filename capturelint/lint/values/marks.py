@@ -109,16 +109,17 @@ class Marks:
             found.stores.setdefault(store.attribute, []).append(placed)
         for call, below in zip(kept.calls, inner, strict=True):
             for attribute, stores in below.stores.items():
-                moved = [one._replace(arms=call.arms) for one in stores]
+                moved = [one._replace(arms=(*call.arms, *one.arms)) for one in stores]
                 found.stores.setdefault(attribute, []).extend(moved)
         for read in kept.reads:
             if not any(_sets(below, read.attribute) for below in inner[: read.calls]):
                 found.reads.setdefault(read.attribute, []).append(read.arms)
         for number, (call, below) in enumerate(zip(kept.calls, inner, strict=True)):
-            for attribute in below.reads:
+            for attribute, ways in below.reads.items():
                 is_set = any(_sets(earlier, attribute) for earlier in inner[:number])
                 if attribute not in call.written and not is_set:
-                    found.reads.setdefault(attribute, []).append(call.arms)
+                    reads = found.reads.setdefault(attribute, [])
+                    reads.extend((*call.arms, *arms) for arms in ways)
         return found
 
 

@@ -66,11 +66,13 @@ def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
 def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None:
     """Run a loop body until the names settle."""
     body: list[ast.stmt] = getattr(node, "body", [])
+    arms = frame.kept.arms
     for _ in range(_MOST_PASSES):
         flags = dict(frame.flags)
         start = dict(frame.env)
         before_each()
         run_block(frame, body)
+        frame.kept.arms = arms
         frame.keep_flags(flags)
         frame.env = joined_envs(start, frame.env)
         if frame.env == start:
