@@ -195,7 +195,8 @@ def _is_device_work(frame: Frame, statement: ast.stmt) -> bool:
         value = node.value
         if value is None or (isinstance(node, ast.Expr) and not isinstance(value, ast.Call)):
             continue
-        if _known(frame, value).is_device_tensor:
+        items = value.elts if isinstance(value, ast.Tuple) else [value]
+        if any(_known(frame, item).is_device_tensor for item in items):
             return True
         if not isinstance(node, ast.Expr) and _may_compute(frame, value):
             return True
