@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 
-from capturelint.errors import ConfigError
+from capturelint.errors import ConfigError, shown
+from capturelint.release import ALLOWED, Release, release_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,6 +36,7 @@ class Config:
     empty `select` means every rule. `step` names what runs each step around a
     captured region. `preset` is None to choose by what the project imports, and
     empty for no preset. `jobs` is a number of processes, 0 for as many as there are processors.
+    `target_torch` is None for every release.
     """
 
     root: Path
@@ -51,6 +53,7 @@ class Config:
     require_reason: bool = False
     rule_folders: tuple[Path, ...] = ()
     jobs: int = 0
+    target_torch: Release | None = None
 
     def selects(self, code: str) -> bool:
         """Return whether rule `code` is on. Of two prefixes that match it the longer one decides."""
@@ -110,7 +113,7 @@ def _tool_table(path: Path, document: Mapping[str, object]) -> Mapping[str, obje
     table = tool.get("capturelint") if isinstance(tool, dict) else None
     if table is None or isinstance(table, dict):
         return table
-    raise ConfigError(path, f"`tool.capturelint` is {_shown(table)}; it must be a table")
+    raise ConfigError(path, f"`tool.capturelint` is {shown(table)}; it must be a table")
 
 
 _KEYS = (
@@ -127,6 +130,7 @@ _KEYS = (
     "require-reason",
     "rule-folders",
     "jobs",
+    "target-torch",
 )
 
 
@@ -150,6 +154,7 @@ def _from_table(path: Path, values: Mapping[str, object]) -> Config:
         require_reason=table.flag("require-reason"),
         rule_folders=tuple(path.parent / folder for folder in table.texts("rule-folders")),
         jobs=table.count("jobs"),
+        target_torch=table.release("target-torch"),
     )
 
 
@@ -186,6 +191,13 @@ class _Table:
             raise self._wrong("scope", value, f"one of {', '.join(allowed)}", known=allowed)
         return Scope(value)
 
+    def release(self, key: str) -> Release | None:
+        value = self.values.get(key)
+        found = release_of(value) if isinstance(value, str) else None
+        if found is None and value is not None:
+            raise self._wrong(key, value, ALLOWED)
+        return found
+
     def preset(self) -> tuple[str, ...] | None:
         value = self.values.get("preset")
         if value is None or value == "auto":
@@ -220,22 +232,12 @@ class _Table:
     ) -> ConfigError:
         near = get_close_matches(str(value), list(known), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        return ConfigError(self.path, f"`{key}` is {_shown(value)}; it must be {allowed}{hint}")
+        return ConfigError(self.path, f"`{key}` is {shown(value)}; it must be {allowed}{hint}")
 
 
 def _suggestion(key: str) -> str:
     near = get_close_matches(key.replace("_", "-").lower(), _KEYS, n=1)
     return f"did you mean `{near[0]}`?" if near else f"the keys are {', '.join(_KEYS)}"
-
-
-def _shown(value: object) -> str:
-    """Return a value from the file as one short piece of text, in the words of TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return "a table"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _matched(code: str, prefixes: Iterable[str]) -> list[int]:

@@ -76,3 +76,13 @@ def _nearest(word: str, known: Iterable[str]) -> str:
         return ratio, sorted(candidate) == sorted(word)
 
     return f"did you mean {max(near, key=closeness)}?"
+
+
+def shown(value: object) -> str:
+    """Return a value from the file as one short piece of text, in the words of TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a table"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

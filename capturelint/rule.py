@@ -13,6 +13,7 @@ from capturelint.condition import asked_tensor, only_raises, parts_of_test
 from capturelint.finding import Effect, Span
 from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
+from capturelint.release import Release
 from capturelint.site import (
     Block,
     Deed,
@@ -103,6 +104,7 @@ class Subject:
     captured: bool = True
     is_step: bool = False
     marks: Mapping[Span, Mark] = field(default_factory=dict)
+    target: Release | None = None  # the release of torch that is checked for; None for any
 
 
 class Rule(cst.BatchableCSTVisitor):

@@ -10,7 +10,8 @@ and so is the number of `x[idx] = 1.0`. torch refuses that copy during capture: 
 CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned".
 
 Measured on an H200 with torch 2.11: these refuse at their line, also with `x[0] = 5.0` where `x`
-has one dimension; the two forms with a number may change in a later release. These capture:
+has one dimension; the two forms with a number no longer copy
+from torch 2.14 on, which is known from source (`--target-torch 2.14` leaves them out). These capture:
 `x[0] = 5.0` and `x[0, 0] = 5.0` that name a row, `x[:1] = 5.0`, `x[:, 1] = 5.0`, `x[mask] = 0.5`,
 `x[idx] += 1.0`, `x[0, 1] = t` of a device tensor, an empty list, a boolean CPU tensor, and a single
 number from a CPU tensor.
@@ -31,7 +32,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from capturelint.rule import About, Effect, Kind, Rule, Trait, Triggers, Value
+from capturelint.rule import About, Effect, Kind, Rule, Trait, Triggers, Value, operations_of
+
+# Forms that store a Python number, in the releases where they copy it.
+_NUMBERS = tuple(
+    row for row in operations_of("CL203") if row.form.endswith("and a number as value")
+)
 
 
 class HostIndex(Rule):
@@ -57,12 +63,14 @@ class HostIndex(Rule):
         for assigned in node.targets:
             target = assigned.target
             if isinstance(target, cst.Subscript) and self._is_tensor(target):
-                self._judge_number(target)
+                self._judge_number(target, node.value)
 
-    def _judge_number(self, target: cst.Subscript) -> None:
+    def _judge_number(self, target: cst.Subscript, node: cst.BaseExpression) -> None:
         indices = list(_indices(target))
         values = [self.value(index) for index in indices]
         if any(value.is_device_tensor and value.dtype != "int" for value in values):
+            return
+        if self.value(node).kind is not Kind.HOST_TENSOR and not self._moves_numbers():
             return
         if any(_is_positions(value) for value in values):
             self._say(target, "x[idx] = number")
@@ -70,6 +78,10 @@ class HostIndex(Rule):
             rank = self.value(target.value).rank
             if rank == len(indices) or (rank < 0 and len(indices) > 1):
                 self._say(target, "x[i, j] = number")
+
+    def _moves_numbers(self) -> bool:
+        """Return whether the torch that is checked for moves a stored number through the host."""
+        return any(row.holds_for(self.subject.target) for row in _NUMBERS)
 
     def _is_tensor(self, node: cst.Subscript) -> bool:
         value = self.value(node.value)

@@ -13,6 +13,7 @@ from capturelint.cli import caching, narrowing, output, revisions
 from capturelint.cli.progress import progress_line
 from capturelint.cli.reporting import FORMATS, can_count, report
 from capturelint.errors import CapturelintError
+from capturelint.release import ALLOWED, Release, release_of
 
 if TYPE_CHECKING:
     from capturelint.config import Config
@@ -61,6 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_SCOPES,
         help="captured: what runs inside a CUDA graph (the default); step: also where the host waits "
         "in what runs each step around it; all: every function, also what never runs under capture",
+    )
+    parser.add_argument(
+        "--target-torch",
+        type=_release,
+        metavar="X.Y",
+        help="leave out what this release of torch captures (default: what any release refuses)",
     )
     revisions.add_arguments(parser)
     narrowing.add_arguments(parser)
@@ -206,6 +213,13 @@ def _exit_code(result: CheckResult, *, is_path_missing: bool, exit_zero: bool) -
     if is_path_missing:
         return 2
     return 1 if result.findings and not exit_zero else 0
+
+
+def _release(text: str) -> Release:
+    release = release_of(text)
+    if release is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {ALLOWED}")
+    return release
 
 
 def _jobs(text: str) -> int:

@@ -11,6 +11,7 @@ from capturelint.config import Config, Scope, load_config
 from capturelint.errors import CapturelintError, ConfigError
 from capturelint.lint.codes import OWN, nearest_code
 from capturelint.preset import UnknownPresetError, load_preset
+from capturelint.release import Release
 
 
 class UnknownCodeError(CapturelintError):
@@ -70,11 +71,13 @@ def with_selection(config: Config, options: argparse.Namespace) -> Config:
     if select:
         config = replace(config, select=select, extend_select=(), ignore=())
     jobs: int | None = options.jobs
+    target: Release | None = options.target_torch
     return replace(
         config,
         extend_select=(*config.extend_select, *extend),
         ignore=(*config.ignore, *ignore),
         jobs=config.jobs if jobs is None else jobs,
+        target_torch=config.target_torch if target is None else target,
     )
 
 

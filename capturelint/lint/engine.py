@@ -144,6 +144,7 @@ def _findings_of(
             state.marks,
             captured=is_captured,
             is_step=is_step,
+            target=linked.target,
         )
     except (subjects.UnparsedError, RecursionError):
         return [
@@ -161,7 +162,7 @@ def _findings_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Find
     for functions, site in read_sites(linked):
         said: list[tuple[type[Rule], Report]] = []
         for rule in rules:
-            visitor = rule(Subject(site.name, {}, {}, captured=False))
+            visitor = rule(Subject(site.name, {}, {}, captured=False, target=linked.target))
             visitor.judge_site(site)
             said += [(rule, report) for report in visitor.reports]
         for rule, report in _once(said):

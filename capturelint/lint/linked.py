@@ -25,6 +25,7 @@ from capturelint.lint.values.surroundings import Surroundings
 from capturelint.lint.ways import Way, start_of
 from capturelint.names import FileFacts
 from capturelint.preset import Preset, load_preset, presets_for
+from capturelint.release import Release
 from capturelint.rule import Trait
 
 _GIVEN = "given to make_graphed_callables or to torch.compile with a graph mode"
@@ -53,10 +54,10 @@ class Linked:
         self.reader = reader
         self.analysis = analysis
         self.problems = tuple(problems)
-        # Files of which nothing could be read, by their shown path.
         self.unread = frozenset(shown_path(str(problem.path)) for problem in problems)
         self.presets = tuple(preset.name for preset in presets)
         self.files = files
+        self.target: Release | None = None
         self.roots: dict[int, str] = {}
         self.captured: dict[int, None] = {}
         self.cells = Cells(self._lines)
@@ -212,6 +213,7 @@ def link(
         files=len(paths),
         commented=[shown_path(one.path) for one in facts if one.has_comments],
     )
+    linked.target = config.target_torch
     _note_captured(linked, roots)
     if config.scope is Scope.STEP:
         linked.around = look_around(analysis, presets, config, reader.body_of, wanted)

@@ -13,6 +13,7 @@ from capturelint.finding import Span
 from capturelint.kind import UNKNOWN, Mark, Value
 from capturelint.lint.values.kept import RawSpan
 from capturelint.names import FunctionFacts
+from capturelint.release import Release
 from capturelint.rule import Report, Rule, Subject, Trait, span_of
 from capturelint.source import SourceFile, column_of, line_shift
 
@@ -41,6 +42,7 @@ def reports_of(
     *,
     captured: bool,
     is_step: bool = False,
+    target: Release | None = None,
 ) -> list[tuple[type[Rule], Report]]:
     """Return what rules say of one function, in live code only. `is_step`: as it runs each step.
 
@@ -53,7 +55,7 @@ def reports_of(
     if is_step:
         # Code around a captured region holds as many arrays and host tensors as device tensors.
         values = {span: UNKNOWN if value.weak else value for span, value in values.items()}
-    subject = Subject(function.qualname, positions, values, captured, is_step, marks)
+    subject = Subject(function.qualname, positions, values, captured, is_step, marks, target)
     visitors = [rule(subject) for rule in rules]
     cst.Module.visit(tree, _Walk(visitors))
     live = _Live(values)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from capturelint.operations.operation import SOURCE, Operation, refusing, safe, stale
 
-# index_put_ with a number moves it through host memory; later releases may stop doing so.
-_NUMBER_FORMS = ">=2.6,<2.12"
+# `x[...] = number` moves the number through host memory. From 2.14 it is filled in on the device:
+# https://github.com/pytorch/pytorch/pull/189105 and https://github.com/pytorch/pytorch/pull/188330
+_NUMBER_FORMS = ">=2.6,<2.14"
+_NUMBER_FILLED = ">=2.14"
 
 COPIES: tuple[Operation, ...] = (
     # CL201: a tensor made of Python values, on the device.
@@ -39,14 +41,28 @@ COPIES: tuple[Operation, ...] = (
     *refusing(
         "CL203",
         "Tensor.__setitem__",
-        "an integer device tensor, and a number or 0-d host tensor as value",
+        "an integer device tensor, and a number as value",
+        torch=_NUMBER_FORMS,
+    ),
+    *refusing(
+        "CL203", "Tensor.__setitem__", "an integer device tensor, and a 0-d host tensor as value"
+    ),
+    *refusing(
+        "CL203",
+        "Tensor.__setitem__",
+        "an integer for every dimension, and a number as value",
         torch=_NUMBER_FORMS,
     ),
     *refusing(
         "CL203",
         "Tensor.__setitem__",
-        "an integer for every dimension, and a number or 0-d host tensor as value",
-        torch=_NUMBER_FORMS,
+        "an integer for every dimension, and a 0-d host tensor as value",
+    ),
+    *safe(
+        "Tensor.__setitem__",
+        "an integer device tensor, or an integer for every dimension, and a number as value",
+        checked=SOURCE,
+        torch=_NUMBER_FILLED,
     ),
     *safe("Tensor.__getitem__", "a 0-d integer tensor on the host, or a boolean one"),
     *safe("Tensor.__getitem__", "an empty list, or a numpy integer"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capturelint.finding import Effect
+from capturelint.release import Release, is_in
 
 # The GPU and torch that "checked" rows were captured and replayed on.
 H200 = "H200, torch 2.11.0+cu130"
@@ -38,6 +39,15 @@ class Operation:
     spared_by: tuple[str, ...] = ()
     spared_from: int = 0
 
+    @property
+    def is_measured(self) -> bool:
+        """True when the row was captured and replayed on a GPU."""
+        return self.checked != SOURCE
+
+    def holds_for(self, release: Release | None) -> bool:
+        """Return whether the row holds for a release of torch; None stands for any."""
+        return release is None or is_in(release, self.torch)
+
 
 def refusing(
     rule: str,
@@ -61,6 +71,8 @@ def stale(rule: str, ops: str, form: str = "", *, checked: str = H200) -> tuple[
     return tuple(Operation(op, form, Effect.STALE, rule, ANY_TORCH, checked) for op in ops.split())
 
 
-def safe(ops: str, form: str = "", *, checked: str = H200) -> tuple[Operation, ...]:
+def safe(
+    ops: str, form: str = "", *, checked: str = H200, torch: str = ANY_TORCH
+) -> tuple[Operation, ...]:
     """Return one row for each of the space-separated `ops`, all captured and replayed rightly."""
-    return tuple(Operation(op, form, None, "", ANY_TORCH, checked) for op in ops.split())
+    return tuple(Operation(op, form, None, "", torch, checked) for op in ops.split())
