@@ -1,10 +1,10 @@
 """Check thousands of odd sources: no crash, no hang, and the same findings however they are given.
 
-    python -m tests.bench.fuzz_check [--generated 5000] [--mutated 5000] [--seed 0] FOLDER ...
+    python -m tests.bench.fuzz_check [--generated 5000] [--mutated 5000] [--batch 50] FOLDER ...
 
 Sources are made up, or cut from files below the FOLDERs and broken. They are checked in batches, in
-each scope by turns, then once more with two processes, and once more under names that sort the other
-way round. Prints each batch that fails, with the folder where its files are kept, and the counts;
+each scope by turns, then once more with two processes (which a batch of 400 files or more makes use
+of), and once more under names that sort the other way round. `--seed` gives other sources. Prints each batch that fails, with the folder where its files are kept, and the counts;
 the exit code is 1 if any failed.
 """
 
@@ -21,7 +21,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -31,9 +31,8 @@ from capturelint.lint.registry import builtin_rules
 from capturelint.lint.result import CheckResult
 from tests.bench.fuzz_sources import generated, mutated
 
-_BATCH = 50
 _MOST_LINES = 250
-# Seconds that one file may take; a batch has as much for all of its files, since it rarely needs it.
+# CPU seconds that one file may take. A batch has that and a second for each file, which is plenty.
 _TIMEOUT = 10
 _ORDER = (Scope.CAPTURED, Scope.STEP, Scope.ALL)
 
@@ -51,12 +50,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--generated", type=int, default=5000)
     parser.add_argument("--mutated", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--batch", type=int, default=50)
     options = parser.parse_args(argv)
-    signal.signal(signal.SIGALRM, _raise_slow)
+    signal.signal(signal.SIGPROF, _raise_slow)
     kept = Path(tempfile.mkdtemp(prefix="fuzzed-"))
     counts: Counter[str] = Counter()
     start = time.process_time()
-    for number, (kind, size) in enumerate(_batches(options.generated, options.mutated)):
+    sizes = {"generated": options.generated, "mutated": options.mutated}
+    for number, (kind, size) in enumerate(_batches(sizes, options.batch)):
         rng = random.Random(f"{options.seed}/{number}")
         sources = batch(rng, kind, size, options.folders)
         problem = problem_of(sources, _ORDER[number % 3], kept / str(number), counts)
@@ -109,11 +110,11 @@ def problem_of(sources: Sequence[bytes], scope: Scope, kept: Path, counts: Count
 def said(folder: Path, scope: Scope, *, jobs: int) -> Said:
     """Return module, line, column, code and message of each finding, with modules left out of texts."""
     config = Config(root=folder, preset=(), scope=scope, jobs=jobs)
-    signal.alarm(_TIMEOUT * 6)
+    signal.setitimer(signal.ITIMER_PROF, _TIMEOUT + len(list(folder.iterdir())))
     try:
         result: CheckResult = check([folder], config, builtin_rules())
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return sorted(
         (
             Path(f.path).stem,
@@ -143,10 +144,10 @@ def _parsed(rng: random.Random, made: Callable[[], bytes]) -> bytes:
     return source
 
 
-def _batches(made: int, broken: int) -> Iterator[tuple[str, int]]:
-    for kind, left in (("generated", made), ("mutated", broken)):
-        for start in range(0, left, _BATCH):
-            yield kind, min(_BATCH, left - start)
+def _batches(sizes: Mapping[str, int], batch: int) -> Iterator[tuple[str, int]]:
+    for kind, left in sizes.items():
+        for start in range(0, left, batch):
+            yield kind, min(batch, left - start)
 
 
 def _written(folder: Path, sources: Sequence[bytes], names: Sequence[str]) -> Path:
@@ -170,13 +171,13 @@ def _slow(folder: Path, scope: Scope) -> Iterator[str]:
     """Yield the files of a batch that take too long alone."""
     for path in sorted(folder.glob("*.py")):
         config = Config(root=folder, preset=(), scope=scope, jobs=1)
-        signal.alarm(_TIMEOUT)
+        signal.setitimer(signal.ITIMER_PROF, _TIMEOUT)
         try:
             check([path], config, builtin_rules())
         except SlowError:
             yield str(path)
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _raise_slow(_number: int, _frame: FrameType | None) -> None:
