@@ -55,7 +55,8 @@ class Schema:
     unsaid in `writes_unsaid`. `reshapes`: changes sizes or strides of what it writes; `resizes`: may
     do so. `draws`: takes random numbers. `allocates`: returns memory without content. `reads`:
     returns a number made from the data of its tensors. `is_composite`: made of other operators, which
-    it comes apart into before it is dispatched, but not in inference mode. `is_known`: torch's own.
+    it comes apart into before it is dispatched, but not in inference mode; one that has a kernel as
+    well is none, for its kernel is what CUDA runs. `is_known`: torch's own.
     """
 
     name: str
@@ -100,9 +101,13 @@ def schema_of(func: OpOverload) -> Schema:
         reads=_returns_numbers(func) and short not in _READS_NO_DATA,
         takes_both=short in _TAKES_BOTH or short in _READS_NO_DATA or "nested" in short,
         takes_host_scalar=short not in _TAKES_NO_HOST_SCALAR,
-        is_composite=func._can_decompose(),
+        is_composite=func._can_decompose() and not _has_kernel(func),
         is_known=func.namespace in ("aten", "prims", "prim", "profiler"),
     )
+
+
+def _has_kernel(func: OpOverload) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CPU")
 
 
 def _returns_numbers(func: OpOverload) -> bool:

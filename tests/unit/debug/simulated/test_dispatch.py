@@ -203,6 +203,19 @@ def test_composite_operators_are_taken_apart_in_inference_mode(in_session: InSes
     in_session(body)
 
 
+def test_operators_with_a_kernel_run_whole(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        images = torch.ones(2, 3, 4, 4, device="cuda")
+        mean, variance = torch.zeros(3, device="cuda"), torch.ones(3, device="cuda")
+        with backend.recording() as launches:
+            functional.batch_norm(images, mean, variance, training=True)
+            functional.interpolate(images, scale_factor=2)
+        operations = [launch.operation for launch in launches.items]
+        assert operations == ["aten.native_batch_norm.default", "aten.upsample_nearest2d.default"]
+
+    in_session(body)
+
+
 def test_function_transforms_run(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
         def squares(x: torch.Tensor) -> torch.Tensor:
