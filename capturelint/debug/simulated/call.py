@@ -12,6 +12,9 @@ from capturelint.debug.simulated.device import HOST, is_simulated
 from capturelint.debug.simulated.schema import Schema
 from capturelint.debug.simulated.tensor import DeviceTensor
 
+# Values that are the same on both sides, by far the most; a dtype is one.
+_LEAVES = frozenset((int, float, bool, str, type(None), torch.dtype))
+
 
 class Call:
     """A call on its way to the host's kernel.
@@ -42,8 +45,12 @@ class Call:
         self.devices: list[DeviceTensor] = []
         self.hosts: list[torch.Tensor] = []
         self._names_device = False
-        self.args = [self._plain(value) for value in given]
-        self.kwargs = {name: self._plain(value) for name, value in given_named.items()}
+        plain = self._plain
+        self.args = [value if type(value) in _LEAVES else plain(value) for value in given]
+        self.kwargs = {
+            name: value if type(value) in _LEAVES else plain(value)
+            for name, value in given_named.items()
+        }
         target = given_named.get("device")
         self.is_on_device = bool(self.devices) if target is None else is_simulated(target)
         self.is_work = self.is_on_device or self._names_device or bool(self.devices)
@@ -57,7 +64,7 @@ class Call:
             return value
         kind = type(value)
         if kind is list or kind is tuple:
-            return kind([self._plain(item) for item in value])
+            return kind([item if type(item) in _LEAVES else self._plain(item) for item in value])
         if kind is torch.device and is_simulated(value):
             self._names_device = True
             return HOST

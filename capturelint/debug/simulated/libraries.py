@@ -34,16 +34,16 @@ class Libraries:
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
-        self._opened: set[str] = set()
+        self._opened = {""}  # what needs no library has all it needs
         self._fused = 0
 
     def use(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that an operation runs. Refuses if it first uses its library in a capture."""
         needs = _needs_of(func)
-        if not needs or self._fused:
+        if self._fused or all(need.library in self._opened for need in needs):
             return
         need = _fitting(needs, func, args, kwargs, self._simulator)
-        if need is not None and need.library:
+        if need is not None:
             self._open(need.library, need.message, str(func))
 
     def open_dnn(self, operation: str) -> None:
@@ -62,8 +62,7 @@ class Libraries:
         if need is None:
             yield
             return
-        if need.library:
-            self._open(need.library, need.message, str(func))
+        self._open(need.library, need.message, str(func))
         self._fused += 1
         try:
             yield

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from capturelint.debug.simulated.call import Call, storage_of
 from capturelint.debug.simulated.tensor import DATA, DeviceTensor
@@ -29,9 +28,13 @@ def wrapped(simulator: Simulator, call: Call, result: Any) -> Any:
         same[id(host)] = host  # type: ignore[assignment]  # only looked up, never used as device
     if isinstance(result, torch.Tensor):
         return _one(simulator, call, result, same)
-    if isinstance(result, (list, tuple)):
-        return pytree.tree_map_only(
-            torch.Tensor, lambda tensor: _one(simulator, call, tensor, same), result
+    kind = type(result)
+    if kind is tuple or kind is list:
+        return kind(
+            [
+                _one(simulator, call, item, same) if isinstance(item, torch.Tensor) else item
+                for item in result
+            ]
         )
     return result
 
