@@ -35,6 +35,10 @@ class Changes:
         """Return whether nothing changed that a check could see."""
         return not (self.lines or self.fresh or self.renamed)
 
+    def knows(self, path: str) -> bool:
+        """Return whether git tracks a file, or would if it were asked to."""
+        return path in self.tracked or path in self.fresh
+
     def has_line(self, finding: Finding, path: str) -> bool:
         """Return whether a line of a finding changed. Of a notebook lines are not compared."""
         if path in self.fresh or finding.code == _FAILED:
@@ -131,7 +135,9 @@ def due(
     distant: set[Finding] = set()
     for finding in now:
         path = today[finding.path]
-        if path is None or (path not in changes.tracked and path not in changes.fresh):
+        if path is None or not changes.knows(path):
+            if _leads_nowhere(finding, changes, top):
+                shown.append(finding)
             continue
         key = _key(finding, changes.renamed.get(path, path))
         if changes.has_line(finding, path):
@@ -151,6 +157,15 @@ def relative(path: Path, top: Path) -> str | None:
         return "."
     prefix = inside if inside.endswith(os.sep) else f"{inside}{os.sep}"
     return real[len(prefix) :].replace(os.sep, "/") if real.startswith(prefix) else None
+
+
+def _leads_nowhere(finding: Finding, changes: Changes, top: Path) -> bool:
+    """Return whether a finding is about a link that the change made or turned elsewhere."""
+    link = Path(finding.path)
+    folder = relative(link.parent, top)
+    if finding.code != _UNREAD or folder is None:
+        return False
+    return changes.has_line(finding, link.name if folder == "." else f"{folder}/{link.name}")
 
 
 def _key(finding: Finding, path: str | None) -> tuple[str | None, ...]:

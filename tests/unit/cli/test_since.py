@@ -278,6 +278,19 @@ def test_links_are_followed_as_today(capsys: pytest.CaptureFixture[str], tmp_pat
     assert places == ["real/part.py"]
 
 
+def test_a_link_that_leads_nowhere_now_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    Path("old.py").symlink_to(tmp_path / "gone.py")
+    commit()
+    _write("sub/x.py", "x = 1\n")
+    Path("sub/new.py").symlink_to(tmp_path / "gone.py")
+    Path("tools.py").unlink()
+    Path("tools.py").symlink_to("gone.py")
+
+    assert _found(capsys, ".", "--since", "HEAD") == ["sub/new.py:1", "tools.py:1"]
+
+
 def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return the one line that a run says before any work, with exit code 2."""
     assert main(["check", *arguments]) == 2

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from capturelint.lint.magics import without_magics
+from capturelint.source import split_lines
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,17 @@ def test_a_cell_magic_over_python_costs_its_own_line_only(name: str) -> None:
 def test_python_stays_as_it_is_also_beside_a_magic(cell: str) -> None:
     assert "\n".join(without_magics(cell)) == cell
     assert "\n".join(without_magics(f"{cell}\n%time x\n")) == f"{cell}\npass\n"
+
+
+_PIECES = (
+    *("%", "!", "?", "x", "'", '"', '"""', "'''", "(", ")", "[", "#", "\\", "=", ":", "}", "😀"),
+    *("\n", "\r\n", "\r", "\f", "\t", "    ", "if x:", "%%bash", "%%time", "def f():", "f'{"),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=40).map("".join))
+def test_whatever_a_cell_holds_it_keeps_its_lines(cell: str) -> None:
+    assert len(without_magics(cell)) == len(split_lines(cell))
 
 
 def test_no_line_is_lost_whatever_the_line_ends() -> None:
