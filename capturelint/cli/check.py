@@ -25,8 +25,8 @@ _STDIN = "-"
 _SCOPES = ("captured", "step", "all")
 _OFTEN = "repeat, or separate by commas"
 _NO_FILE = (
-    "warning: no Python file in {}; files that `exclude` or a skipped folder (hidden, build,"
-    " environment) leaves out do not count"
+    "warning: no Python file or notebook in {}; files that `exclude` or a skipped folder"
+    " (hidden, build, environment) leaves out do not count"
 )
 
 

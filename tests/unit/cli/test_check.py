@@ -147,7 +147,7 @@ def test_no_python_file_is_a_warning(asked: _Engine, capsys: pytest.CaptureFixtu
     assert capsys.readouterr() == (
         "0 findings, 0 files checked, 0 roots, 0 captured functions, no preset\n",
         (
-            "capturelint: warning: no Python file in .; files that `exclude` or a skipped folder"
+            "capturelint: warning: no Python file or notebook in .; files that `exclude` or a skipped folder"
             " (hidden, build, environment) leaves out do not count\n"
         ),
     )
