@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from capturelint.kind import Kind, Mark, Value
 from capturelint.lint.values.changing import note_use, sources_of, written_on_host
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
+from capturelint.lint.values.given_back import may_give_back
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.subscripts import is_suspect_index
 from capturelint.rule import Trait
@@ -50,6 +51,9 @@ def _bind_attribute(
             frame.analysis.changes.note_set_anew(owner, target.attr)
         if is_own:
             mark = frame.kept.mark_of(target.attr, source, value)
+            if source is not None and may_give_back(frame, source, key_of=target):
+                # What was there already, from some call on.
+                mark = None
             frame.kept.note_store(target.attr, raw_span(target), mark)
     if is_own:
         frame.kept.written |= {target.attr}

@@ -12,7 +12,8 @@ class Changes:
 
     `used`: device work of captured code uses it. `counters`: the class and attribute that a place
     counts up. `set_anew`: by attribute, the classes whose captured code sets it to something that is
-    not its next value; -1 where it is set on something else than self.
+    not its next value; -1 where it is set on something else than self. `made`: classes of which
+    captured code makes objects, which so begin anew in each call.
     """
 
     def __init__(self, project: Project) -> None:
@@ -20,6 +21,7 @@ class Changes:
         self.used: set[Source] = set()
         self.counters: dict[Source, tuple[int, str]] = {}
         self.set_anew: dict[str, set[int]] = {}
+        self.made: set[int] = set()
 
     def note_counter(self, source: Source, function: Function, attribute: str) -> None:
         """Note which attribute a place counts up."""
@@ -31,11 +33,13 @@ class Changes:
         self.set_anew.setdefault(attribute, set()).add(owner)
 
     def is_set_anew(self, source: Source) -> bool:
-        """Return whether captured code also gives a counter a value that is not its next one."""
+        """Return whether a counter begins anew in each call, as captured code says."""
         counter = self.counters.get(source)
         if counter is None:
             return False
         owner, attribute = counter
+        if any(self._is_related(one, owner) for one in self.made if owner >= 0):
+            return True
         setters = self.set_anew.get(attribute, ())
         return any(one < 0 or owner < 0 or self._is_related(one, owner) for one in setters)
 

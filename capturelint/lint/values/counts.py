@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.lint.values.changing import changed, note_use, sources_of
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.join import joined_sources
 
+_OF_NUMBERS = frozenset("min max int float abs round".split())
 _NUMBER = re.compile(r"-?[\d.]+|True|False")
 
 
@@ -79,13 +80,28 @@ def set_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
 
 def is_next_of_itself(frame: Frame, targets: Sequence[ast.expr], value: ast.expr) -> bool:
     """Return whether an assignment is of the form `self.step = self.step + 1`."""
-    if len(targets) != 1 or isinstance(value, ast.Call) or not is_lasting(frame, targets[0]):
+    if len(targets) != 1 or not is_lasting(frame, targets[0]):
         return False
     key = chain_text(targets[0])
-    return any(
-        isinstance(node, ast.Name | ast.Attribute) and chain_text(node) == key
-        for node in ast.walk(value)
-    )
+    is_itself = chain_text(value) == key
+    return not is_itself and any(chain_text(part) == key for part in _operands(value))
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a number is computed from: operands, arms, and arguments of `min` and the like."""
+    if isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp):
+        parts = [node.operand]
+    elif isinstance(node, ast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, ast.Call) and chain_text(node.func) in _OF_NUMBERS:
+        parts = node.args
+    else:
+        yield node
+        return
+    for part in parts:
+        yield from _operands(part)
 
 
 def counted(frame: Frame, target: ast.expr, value: Value) -> Value:

@@ -142,6 +142,8 @@ def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -
                 else None
             )
         return Value(Kind.MODULE, refs=(instance,), element=element)
+    if frame.live:
+        analysis.changes.made.add(ref.at)
     if frame.captured:
         constructor = analysis.project.method(ref.at, "__init__")
         if constructor >= 0:
