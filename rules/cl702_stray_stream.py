@@ -20,6 +20,9 @@ Fork and join: `side.wait_stream(torch.cuda.current_stream())`, then `with torch
 then `torch.cuda.current_stream().wait_stream(side)`; or the same with events. Inside a region ask for
 `torch.cuda.current_stream()`, never for the default stream.
 
+Around a region, a warm-up on a new stream that has not waited for the current one is reported too: it
+may read inputs before they are written.
+
 Where a function waits for anything before or after, by a stream or an event, or is not seen to make or
 hold the stream itself, nothing is reported: the other half may be elsewhere.
 """
@@ -28,7 +31,19 @@ from __future__ import annotations
 
 import libcst as cst
 
-from capturelint.rule import About, Effect, Rule, Subject, Triggers, method_call, names
+from capturelint.rule import (
+    About,
+    Deed,
+    Effect,
+    Inside,
+    Rule,
+    Site,
+    Step,
+    Subject,
+    Triggers,
+    method_call,
+    names,
+)
 
 _WAITS = names("wait_stream wait_event wait record_event record synchronize fork join".split())
 _MAKERS = ("torch.cuda.Stream", "torch.cuda.streams.Stream", "torch.Stream")
@@ -89,6 +104,23 @@ class StrayStream(Rule):
             ):
                 self._say(call, f"`{text}` is not joined to the capturing stream again")
 
+    def judge_site(self, site: Site) -> None:
+        """Report a warm-up on a new stream that has not waited for what its inputs need."""
+        if not site.regions:
+            return
+        for place, step in enumerate(site.steps):
+            if step.deed is not Deed.CALL or step.name not in _CONTEXTS or step.region is not None:
+                continue
+            before = [s for s in site.steps[:place] if s.function == step.function]
+            stream = step.names[0] if len(step.names) == 1 else ""
+            made = [s for s in before if s.deed is Deed.BIND and s.about == stream]
+            if not made or made[-1].name not in _MAKERS or any(map(_orders, before)):
+                continue
+            after = site.steps[place + 1 :]
+            if any(s.deed is Deed.CALL and _is_on(s, stream) and not _orders(s) for s in after):
+                text = f"`{stream}` has not waited for the current stream, and may overtake it"
+                self.report_at(step.span, text, effects=(Effect.STALE,))
+
     def _is_forked(self, text: str, before: int) -> bool:
         return any(
             method == "wait_stream" and receiver == text
@@ -113,6 +145,18 @@ class StrayStream(Rule):
 
     def _say(self, node: cst.Call, message: str) -> None:
         self.report(node, f"{message}, so its work is refused", effects=(Effect.REFUSES,))
+
+
+def _orders(step: Step) -> bool:
+    """Return whether a step makes streams, or the host, wait."""
+    return step.deed is Deed.CALL and step.about.rpartition(".")[2] in {*_WAITS, "barrier"}
+
+
+def _is_on(step: Step, stream: str) -> bool:
+    """Return whether a step that is no capture runs on a stream."""
+    entered = [b for b in step.within(Inside.CONTEXT) if b.name in _CONTEXTS]
+    # Functions of torch may only set something up, such as `torch.no_grad()`.
+    return bool(entered) and entered[-1].about == stream and step.region is None and not step.name
 
 
 def _text(node: cst.CSTNode) -> str:

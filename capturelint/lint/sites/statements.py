@@ -73,10 +73,22 @@ def _assign(steps: Steps, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> N
         read(steps, node.value, "operand")
         steps.add(Deed.WRITE, key_of(node.target), node)
         return
-    is_item = any(isinstance(target, ast.Subscript) for target in targets)
+    is_item = any(_is_item_of_tensor(steps, target) for target in targets)
     read(steps, node.value, "put" if is_item else "stored")
     for target in targets:
         _bind(steps, target, node.value)
+
+
+def _is_item_of_tensor(steps: Steps, target: ast.expr) -> bool:
+    """Return whether storing to a target copies into a tensor; a dict only keeps what it is given."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    parts = ast.walk(target.slice)
+    has_slice = any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...)
+        for part in parts
+    )
+    return has_slice or steps.known(target.value).is_tensor
 
 
 def _bind(steps: Steps, target: ast.expr, source: ast.expr | None) -> None:
