@@ -18,7 +18,7 @@ from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
 
 _TEXTS = 48
-_TREES = 1500
+_TREES = 400
 
 
 class Reader:

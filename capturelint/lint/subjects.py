@@ -125,7 +125,7 @@ class _Walk(cst.CSTVisitor):
     def on_visit(self, node: cst.CSTNode) -> bool:
         for method in self._visit.get(type(node).__name__, ()):
             method(node)
-        return not isinstance(node, _PLAIN)
+        return not _is_plain(type(node))
 
     def on_leave(self, original_node: cst.CSTNode) -> None:
         for method in self._leave.get(type(original_node).__name__, ()):
@@ -133,6 +133,15 @@ class _Walk(cst.CSTVisitor):
 
 
 _PLAIN = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Name)
+
+
+@functools.cache
+def _is_plain(kind: type[cst.CSTNode]) -> bool:
+    """Return whether nodes of a type hold nothing that rules ask about.
+
+    Remembered, because libcst's types are abstract and asking an instance takes long.
+    """
+    return issubclass(kind, _PLAIN)
 
 
 @functools.cache
