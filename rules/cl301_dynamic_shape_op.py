@@ -22,7 +22,8 @@ that ends the process), `F.one_hot(x, num_classes=n)`, `histc(bins, min, max)`. 
 ones: `x.new_zeros(n).index_add_(0, index, ones)`. Where only some elements matter, keep all of them and
 let a mask choose, with `torch.where` or by multiplying.
 
-What is found on the CPU, or on an array of another library, is not reported.
+What is found on the CPU, or on an array of another library, is not reported. Repeats of which nothing
+is known are taken for a tensor where their name says that they are several: `lengths`, `counts`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ from capturelint.rule import (
 _OPERATIONS = {row.op: row for row in operations_of("CL301")}
 # Methods that arrays and tables of other libraries have too; only the receiver can tell.
 _AMBIGUOUS = names(["unique repeat_interleave"])
+# Names of as many repeats as there are rows.
+_SEVERAL = ("lengths", "lens", "counts", "sizes", "repeats", "seqlens")
 # What the functions call their first argument.
 _FIRST = ("input", "condition", "self")
 
@@ -126,12 +129,25 @@ class DynamicShapeOp(Rule):
         if repeats is None:
             return False
         value = self.value(repeats)
-        return value.is_device_tensor and not value.weak
+        # A number of repeats has another name, and torch takes no list.
+        may_be_several = value.is_unknown and not value.name and _word(repeats).endswith(_SEVERAL)
+        return (value.is_device_tensor and not value.weak) or may_be_several
 
     def _say(self, node: cst.Call, operation: Operation) -> None:
         name = operation.op.removeprefix("Tensor")
         why = "takes its range from" if name.endswith("histc") else "sizes its result by"
         self.report(node, f"`{name}()` {why} values, which capture refuses to read")
+
+
+def _word(node: cst.BaseExpression) -> str:
+    """Return the last name in a chain, or the text of a key in brackets after it."""
+    if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+        node = node.slice[0].slice.value
+    if isinstance(node, cst.Attribute):
+        node = node.attr
+    if isinstance(node, cst.SimpleString):
+        return str(node.evaluated_value)
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _first_argument(node: cst.Call) -> cst.BaseExpression | None:

@@ -9,6 +9,7 @@ from capturelint.kind import Value
 from capturelint.lint.values import changing, first_calls
 from capturelint.lint.values.frame import Frame, joined_envs, raw_span
 from capturelint.lint.values.narrowing import narrowed
+from capturelint.lint.values.ways import note_ways
 from capturelint.rule import Trait
 
 
@@ -57,6 +58,8 @@ def run_arms(
     kept.written = frozenset.intersection(*written_ends)
     frame.keep_flags(*flag_ends[1:])
     frame.env = ends[0] if len(ends) == 1 else joined_envs(ends[0], ends[1])
+    if len(ends) > 1:
+        note_ways(frame, node.test, ends)
     return True
 
 

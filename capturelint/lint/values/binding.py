@@ -10,13 +10,13 @@ from capturelint.lint.values.changing import note_use, sources_of, written_on_ho
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.given_back import may_give_back
 from capturelint.lint.values.join import element_of, join, sequence
-from capturelint.lint.values.subscripts import is_suspect_index
+from capturelint.lint.values.subscripts import evaluated_index, is_suspect_index
 from capturelint.rule import Trait
 
 
 def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
     """Bind a target to a value; `source` is the expression that gave it, if known."""
-    if frame.flags and isinstance(target, ast.Name | ast.Attribute):
+    if (frame.flags or frame.ways) and isinstance(target, ast.Name | ast.Attribute):
         frame.forget(chain_text(target))
     if isinstance(target, ast.Name):
         surroundings = frame.analysis.surroundings
@@ -124,7 +124,7 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
 
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = frame.evaluate(target.value)
-    index = frame.evaluate(target.slice)
+    index = evaluated_index(frame, base, target.slice)
     written_on_host(frame, target.value, target, base)
     if frame.changing and base.is_device_tensor:
         note_use(frame, sources_of(index))

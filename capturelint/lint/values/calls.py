@@ -158,7 +158,7 @@ def _is_proven(receiver: Value, target: Value, name: str) -> bool:
         and not receiver.refs
         and not target.refs
         and not receiver.name
-        and name in tables.PROVING_METHODS
+        and (name in tables.PROVING_METHODS or name in tables.SUPPOSING_METHODS)
     )
 
 
@@ -166,7 +166,8 @@ def _tensor_method(
     frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call
 ) -> Value:
     if receiver.kind is Kind.UNKNOWN:
-        receiver = DEVICE
+        is_supposed = name in tables.SUPPOSING_METHODS
+        receiver = DEVICE._replace(weak=True) if is_supposed else DEVICE
     if name.endswith("_") and isinstance(node.func, ast.Attribute):
         key = chain_text(node.func.value)
         written_on_host(frame, node.func.value, node.func.value, receiver)

@@ -11,6 +11,7 @@ from capturelint.kind import NONE, UNKNOWN, Source, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.join import join, join_all
 from capturelint.lint.values.kept import Kept, RawSpan
+from capturelint.lint.values.ways import Ways
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
@@ -58,6 +59,7 @@ class Frame:
         "stores",
         "traits",
         "values",
+        "ways",
     )
 
     def __init__(
@@ -101,6 +103,8 @@ class Frame:
         self.items: dict[str, Value] = {}
         # What this call reads of attributes of self, and leaves in them.
         self.kept = Kept()
+        # What names were on either way of a condition, by its text.
+        self.ways: dict[str, Ways] = {}
         # The lasting attribute or cache that a local name was read from.
         self.origins: dict[str, str] = {}
 
@@ -108,6 +112,8 @@ class Frame:
         """Drop flags that are bound anew, or that speak of something bound anew."""
         for flag in [f for f, (_, names) in self.flags.items() if f == name or name in names]:
             del self.flags[flag]
+        for text in [t for t, w in self.ways.items() if name in w.asked or name in w.ends]:
+            del self.ways[text]
 
     def keep_flags(self, *others: dict[str, tuple[ast.expr, frozenset[str]]]) -> None:
         """Keep only flags that other ways to here agree on."""

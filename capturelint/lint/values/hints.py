@@ -19,21 +19,11 @@ from capturelint.kind import (
 )
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Symbol
+from capturelint.lint.values import tables
 from capturelint.lint.values.join import join, mapping, sequence
 from capturelint.names import dotted
 
-_TENSORS = {
-    "Tensor": "",
-    "FloatTensor": "float",
-    "HalfTensor": "float",
-    "DoubleTensor": "float",
-    "BFloat16Tensor": "float",
-    "LongTensor": "int",
-    "IntTensor": "int",
-    "ShortTensor": "int",
-    "ByteTensor": "int",
-    "BoolTensor": "bool",
-}
+_TENSORS = {"Tensor": "", **tables.LEGACY_TENSORS}
 _HOSTS = frozenset(
     "int float bool str bytes complex Number Any_ dtype device layout memory_format ndarray Path "
     "PretrainedConfig PreTrainedConfig Namespace finfo iinfo".split()

@@ -7,10 +7,16 @@ import ast
 from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import join_all
+from capturelint.lint.values.ways import told_apart
 
 
 def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]:
     """Return the names as they are when the condition `node` came out as `outcome`."""
+    env = _narrowed(frame, node, outcome=outcome)
+    return told_apart(frame, node, env, outcome=outcome) if frame.ways else env
+
+
+def _narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return narrowed(frame, node.operand, outcome=not outcome)
     if isinstance(node, ast.BoolOp):
@@ -118,8 +124,10 @@ def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Va
         if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
             known = value._replace(optional=False, weak=False, mixed=False)
             return known if value.is_tensor else Value(Kind.HOST_TENSOR)
-        # Around a captured region a tensor is as often on the host.
-        return found._replace(weak=frame.analysis.surroundings.around)
+        # Around a captured region a tensor is as often on the host; of a number this arm is for
+        # what other callers pass.
+        is_number = value.kind is Kind.HOST_VALUE and not value.is_none
+        return found._replace(weak=is_number or frame.analysis.surroundings.around)
     return found
 
 

@@ -25,7 +25,7 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
             Kind.DEVICE_TENSOR,
             _dtype(left, operator, right),
             _rank(left, right),
-            weak=(left.weak and right.weak),
+            weak=all(v.weak for v in (left, right) if v.is_device_tensor),
             mixed=_is_mixed(left, right),
         )
     if left.kind is Kind.HOST_TENSOR or right.kind is Kind.HOST_TENSOR:

@@ -6,7 +6,7 @@ import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.values.follow import call_method_of_refs
-from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, sequence
 from capturelint.lint.values.lookup import attribute_value
 from capturelint.rule import Trait
@@ -25,7 +25,7 @@ def subscripted(frame: Frame, node: ast.expr) -> Value:
 def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
     key = chain_text(node.value) + "[]" if frame.dotted_keys else ""
     base = frame.evaluate(node.value)
-    index = frame.evaluate(node.slice)
+    index = evaluated_index(frame, base, node.slice)
     if is_suspect_index(node.slice, index):
         frame.note(Trait.TENSOR_SUBSCRIPT)
     if key and key in frame.env:
@@ -59,6 +59,18 @@ def _of_object(frame: Frame, base: Value, index: Value, node: ast.expr) -> Value
             # Objects that are also mappings give their attributes by name.
             return field
     return call_method_of_refs(frame, base, "__getitem__", [index], node)
+
+
+def evaluated_index(frame: Frame, base: Value, node: ast.expr) -> Value:
+    """Return the value of an index of `base`. A comparison in a tensor's brackets is a mask."""
+    index = frame.evaluate(node)
+    is_open = index.is_unknown and isinstance(node, ast.Compare)
+    if not is_open or not base.is_device_tensor or base.weak or base.mixed:
+        return index
+    mask = Value(Kind.DEVICE_TENSOR, "bool", weak=True)
+    if frame.live:
+        frame.values[raw_span(node)] = mask
+    return mask
 
 
 def is_suspect_index(node: ast.expr, index: Value) -> bool:

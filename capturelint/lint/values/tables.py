@@ -84,6 +84,9 @@ PROVING_METHODS = _words(
     "addcmul addcdiv lerp lerp_ mul_ add_ sub_ div_ copy_ fill_ zero_ chunk data_ptr stride"
 )
 
+# Methods by which a receiver is only supposed to be a tensor: arrays have them too.
+SUPPOSING_METHODS = _words("any all sum mean max min argmax argmin long cumsum")
+
 # Functions of torch that make a tensor where `device=` says, on the CPU by default.
 FACTORIES = _words(
     "zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor "
@@ -95,6 +98,18 @@ LIKE_FACTORIES = _words(
     "zeros_like ones_like empty_like full_like rand_like randn_like randint_like"
 )
 NEW_FACTORIES = _words("new_zeros new_ones new_empty new_full new_tensor new new_empty_strided")
+# Classes of tensors by dtype; called, they make one on the CPU.
+LEGACY_TENSORS = {
+    "FloatTensor": "float",
+    "HalfTensor": "float",
+    "DoubleTensor": "float",
+    "BFloat16Tensor": "float",
+    "LongTensor": "int",
+    "IntTensor": "int",
+    "ShortTensor": "int",
+    "ByteTensor": "int",
+    "BoolTensor": "bool",
+}
 # Functions of torch that give a Python value back.
 HOST_FUNCTIONS = _words(
     "torch.is_tensor torch.is_floating_point torch.is_complex torch.numel torch.get_default_dtype "

@@ -86,6 +86,8 @@ def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
         return HOST_TENSOR
     if name in tables.HOST_FUNCTIONS:
         return HOST
+    if last in tables.LEGACY_TENSORS and name == f"torch.{last}":
+        return Value(default, tables.LEGACY_TENSORS[last])
     if (
         name in ("torch.as_tensor", "torch.asarray")
         and args

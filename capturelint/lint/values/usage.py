@@ -16,6 +16,8 @@ _PROOFS = tables.PROVING_METHODS | frozenset(
     "shape size is_cuda requires_grad view dim any all sum mean max min argmax argmin long bool half "
     "cumsum transpose reshape flatten".split()
 )
+# Proofs that modules, which are on a device too, have as well.
+_OF_MODULES = frozenset({"half", "requires_grad", "requires_grad_", "bfloat16"})
 _TENSOR_NAMES = frozenset(
     "x y z input inputs hidden_states input_ids inputs_embeds features tokens query key value q k v "
     "img image images tensor logits embeddings positions attention_mask mask sample latents".split()
@@ -42,17 +44,26 @@ def tensor_names(node: FunctionNode) -> tuple[frozenset[str], frozenset[str]]:
     """Return names that the function uses as only a tensor can be used, and those beyond doubt."""
     used: set[str] = set()
     proven: set[str] = set()
+    placed: set[str] = set()
+    unlike_modules: set[str] = set()
     for inner in branches(node):
         if isinstance(inner, ast.Attribute):
-            if inner.attr in _PROOFS and isinstance(inner.value, ast.Name):
+            if not isinstance(inner.value, ast.Name):
+                continue
+            if inner.attr in _PROOFS:
                 used.add(inner.value.id)
                 if inner.attr in tables.PROVING_METHODS:
                     proven.add(inner.value.id)
+                if inner.attr not in _OF_MODULES:
+                    unlike_modules.add(inner.value.id)
+            elif inner.attr == "device":
+                placed.add(inner.value.id)
         elif (
             isinstance(inner, ast.Call) and inner.args and chain_text(inner.func).startswith(_TORCH)
         ):
             used.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
-    return frozenset(used), frozenset(proven)
+    # Arrays are on no device, and what else is on one has no sizes or sums.
+    return frozenset(used), frozenset(proven | (placed & unlike_modules))
 
 
 def is_plain_first(node: FunctionNode, name: str) -> bool:

@@ -155,3 +155,89 @@ def test_a_bound_that_may_be_a_tensor_is_reported_where_it_is_read(tmp_path: Pat
     source = {"m.py": IMPORTS + "\n".join(line[8:] for line in text.splitlines())}
 
     assert found(tmp_path, source) == ["m.py:26 CL104"]
+
+
+@pytest.mark.parametrize("first", ["flag", "not flag", "y is None", "y is not None", "len(x) > 2"])
+def test_a_condition_asked_again_tells_the_ways_apart(first: str, tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, flag: bool, y: Tensor | None = None):
+            if {first}:
+                n = x.shape[0]
+            else:
+                n = x.sum()
+            n  #: device tensor, mixed
+            if {first}:
+                n  #: shape-like
+            else:
+                n  #: device tensor, not mixed
+            if not ({first}):
+                n  #: device tensor, not mixed
+            n  #: device tensor, mixed
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["flag = other(flag)", "n = x.max() if other(1) else 2", "for flag in x.tolist():\n    pass"],
+)
+def test_a_condition_on_something_new_tells_nothing(between: str, tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, flag: bool):
+            if flag:
+                n = x.shape[0]
+            else:
+                n = x.sum()
+            {between.replace(chr(10), chr(10) + " " * 12)}
+            if flag:
+                n  #: device tensor, mixed
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_another_condition_tells_nothing(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def step(x: Tensor, flag: bool, y: Tensor | None = None):
+            if y is None:
+                n = x.shape[0]
+            else:
+                n = x.sum()
+            if flag:
+                n  #: device tensor, mixed
+            if y is not None:
+                n  #: device tensor, not mixed
+            else:
+                n  #: shape-like
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_the_arm_for_tensors_of_a_number_is_doubted(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def padded(size: int, by: int):
+            if isinstance(size, torch.Tensor):
+                return torch.clamp(size - by, min=0)
+            return max(size - by, 0)
+
+        def step(x: Tensor, size: int, odd):
+            padded(size, 2)  #: device tensor, weak
+            if isinstance(odd, torch.Tensor):
+                odd  #: device tensor, not weak
+        """,
+    )
+
+    assert told.seen == told.wanted
