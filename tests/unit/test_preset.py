@@ -242,3 +242,10 @@ def test_a_broken_preset_is_one_line_that_says_what_and_how_to_mend(
 def test_a_preset_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"small\.toml: cannot be read: No such file"):
         read_preset(tmp_path / "small.toml")
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_what_runs_each_step_is_not_rare(name: str) -> None:
+    preset = load_preset(name)
+
+    assert [text for text in preset.step if is_covered(text, preset.rare)] == []
