@@ -16,6 +16,7 @@ from capturelint.debug.outcome import Outcome
 from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
+from capturelint.finding import Effect
 from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
 
 _MOST_CHANGES = 3
@@ -103,8 +104,13 @@ class Findings:
         together = {one.path for one in found if one.how is How.TOGETHER}
         self._verdicts += _verdicts(roots, found, modules, left_out)
         self._culprits += culprits
+        # What may freeze, such as random numbers put back, is no hazard where replays are equal.
+        is_stale = Verdict.STALE in self._verdicts
         self._hazards += _by_line(
-            one for one in dry.hazards if not modules.is_inside_left_out(one.module)
+            one
+            for one in dry.hazards
+            if not modules.is_inside_left_out(one.module)
+            and (is_stale or one.effect is Effect.REFUSES)
         )
         blamed = [culprit.module for culprit in culprits]
         for path, outcome in modules.outcomes.items():

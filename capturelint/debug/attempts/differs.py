@@ -66,7 +66,7 @@ def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:
 
 def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
     """Return the outcome with the lines that a run as if capturing says a graph freezes, if any."""
-    frozen = [hazard for hazard in hazards if hazard.effect is Effect.STALE]
+    frozen = [one for one in hazards if one.effect is Effect.STALE and one.place.path]
     if not frozen:
         return outcome
     return replace(

@@ -39,21 +39,21 @@ def check_devices(simulator: Simulator, call: Call) -> None:
 def check_stream(simulator: Simulator, call: Call) -> None:
     """Refuse, or list as frozen, work that a capture does not see, as the H200 showed it.
 
-    Work on the default stream runs once and is no part of the graph, without an error. On another
-    stream that did not join, and in another thread, it fails if it takes memory.
+    Work on the default stream, which is that of other threads too, runs once and is no part of the
+    graph, without an error. On another stream that did not join it fails if it takes memory, and so
+    does memory of its own in another thread.
     """
     if call.schema.is_view:
         return
     label = call.schema.label
-    if not simulator.is_in_capturing_thread():
-        if call.is_on_device and not call.devices:
-            simulator.refuse(Refusal(NOT_PERMITTED, "thread", f"{label} in another thread"))
-        return
-    current = simulator.streams.current
-    if current is simulator.streams.default:
-        outside = f"{label} on the default stream"
+    is_elsewhere = not simulator.is_in_capturing_thread()
+    if is_elsewhere and call.is_on_device and not call.devices:
+        simulator.refuse(Refusal(NOT_PERMITTED, "thread", f"{label} in another thread"))
+    elif simulator.streams.current is simulator.streams.default:
+        where = "in another thread" if is_elsewhere else "on the default stream"
         text = "runs once while capturing and is no part of the graph"
-        simulator.refuse(Refusal(text, "stream", outside, effect=Effect.STALE, sticky=False))
-    elif not call.schema.writes:
+        refusal = Refusal(text, "stream", f"{label} {where}", effect=Effect.STALE, sticky=False)
+        simulator.refuse(refusal)
+    elif not is_elsewhere and not call.schema.writes:
         outside = f"{label} on a stream outside the capture"
         simulator.refuse(Refusal(NOT_PERMITTED, "stream", outside))

@@ -22,6 +22,7 @@ from capturelint.debug.simulated.generators import (
     DeviceGenerator,
 )
 from capturelint.debug.simulated.refusal import Refusal
+from capturelint.finding import Effect
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -112,6 +113,8 @@ class DeviceRandom:
         simulator = self._simulator
         if simulator.capture is not None and seed != self.seed:
             simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.manual_seed", sticky=False))
+        elif simulator.capture is not None:
+            simulator.refuse(_goes_on("torch.cuda.manual_seed"))
         if not simulator.is_capturing:
             self.seed, self.offset = seed, 0
 
@@ -127,6 +130,8 @@ class DeviceRandom:
         simulator = self._simulator
         if simulator.capture is not None and seed != self.seed:
             simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.set_rng_state", sticky=False))
+        elif simulator.capture is not None and offset < self.state()[1]:
+            simulator.refuse(_goes_on("torch.cuda.set_rng_state"))
         if simulator.capture is not None and simulator.is_capturing:
             simulator.capture.drawn = offset
         else:
@@ -136,6 +141,12 @@ class DeviceRandom:
 def position(seed: int, offset: int) -> int:
     """Return the number that names an operation's random numbers."""
     return seed * _OFFSETS + offset
+
+
+def _goes_on(operation: str) -> Refusal:
+    """Return what putting the generator back does to a graph."""
+    text = "puts random numbers back while capturing, which a replay does not"
+    return Refusal(text, "random", operation, effect=Effect.STALE, sticky=False)
 
 
 def _identity(generator: Any) -> int:
