@@ -42,9 +42,6 @@ class Known:
     cause: str
 
 
-FROZEN_BY_THE_SEED = Known(
-    Shown("stale", ""), "a generator that is set back freezes the numbers, but launches nothing"
-)
 FILLED_BY_A_COUNTER = Known(
     Shown("stale", "self.n += 1"), "the memory holds what a counter says: that line is named"
 )
@@ -52,7 +49,6 @@ FILLED_BY_A_COUNTER = Known(
 # By mode, then by probe.
 KNOWN: Mapping[str, Mapping[str, Known]] = {
     "warm": {
-        "fork_rng_inside": FROZEN_BY_THE_SEED,
         "memo_by_id_dict": Known(
             Shown("stale"),
             "on the GPU eager runs found the memo, as their inputs took the addresses of old ones",
@@ -60,7 +56,6 @@ KNOWN: Mapping[str, Mapping[str, Known]] = {
         "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
     },
     "cold": {
-        "fork_rng_inside": FROZEN_BY_THE_SEED,
         "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
         "py_counter_threshold": Known(
             Shown("stale"), "the GPU made three replays; the sixth call is the first to differ"

@@ -53,7 +53,7 @@ def in_file(file: Path) -> list[Written]:
         Written(
             file.name,
             one.name,
-            (ast.get_docstring(one) or "").rstrip("."),
+            (ast.get_docstring(one) or "").rstrip(".").lower(),
             frozenset(marked.pop(one.name, ())),
         )
         for one in ast.parse(text).body

@@ -100,3 +100,13 @@ class Samples(Block):
 def a_sampler_of_the_likeliest() -> object:
     """replays-equal."""
     return Samples(), x()
+
+
+class Streams(Block):
+    def forward(self, x: Tensor) -> object:
+        return (self.linear(x) * number for number in range(2))
+
+
+def what_is_computed_after_the_call() -> object:
+    """Undecided."""
+    return Streams(), x()

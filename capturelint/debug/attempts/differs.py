@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import GeneratorType
 
 from capturelint.debug.attempts.compare import Difference
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.runs import Seen
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.trees.trees import leaves
 from capturelint.finding import Effect
 from capturelint.verdict import Certainty, Evidence, Hazard, Place, Verdict
 
@@ -23,7 +25,13 @@ class Differs:
 
 
 def passing(seen: Seen) -> Outcome:
-    """Return the outcome of a part whose replays are equal. `seen`: its first step."""
+    """Return the outcome of a part whose replays are equal. `seen`: its first step.
+
+    Of a generator that is returned nothing was captured.
+    """
+    if any(isinstance(leaf.value, GeneratorType) for leaf in leaves(seen.result)):
+        why = "it returns a generator, whose work is done after the call"
+        return Outcome(Verdict.UNDECIDED, why=why)
     written = [f"the input `{name}` is written in place" for name in seen.arguments]
     shared = (*seen.aliases, *written)
     if not shared:

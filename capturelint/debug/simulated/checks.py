@@ -26,6 +26,8 @@ def check_devices(simulator: Simulator, call: Call) -> None:
         device = torch.device(target)
         if is_simulated(device):
             check_ordinal(simulator, device)
+    if call.schema.short == "_pack_padded_sequence":
+        _check_lengths(call)
     if not call.hosts or not call.devices or call.schema.takes_both:
         return
     for host in call.hosts:
@@ -34,6 +36,15 @@ def check_devices(simulator: Simulator, call: Call) -> None:
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"cuda:0 and {host.device}! (when checking arguments of {call.schema.label})"
             )
+
+
+def _check_lengths(call: Call) -> None:
+    lengths = call.given[1]
+    if is_simulated(lengths.device):
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{lengths.dim()}D cuda:0 {str(lengths.dtype).removeprefix('torch.').title()} tensor"
+        )
 
 
 def check_stream(simulator: Simulator, call: Call) -> None:

@@ -186,3 +186,17 @@ def test_assigning_a_buffer_moves_it_at_the_line(in_session: InSession) -> None:
         assert refused.value.places[0].path == __file__
 
     in_session(body)
+
+
+def test_lengths_of_packed_sequences_must_be_on_the_host(in_session: InSession) -> None:
+    def body(_backend: SimulatedBackend) -> None:
+        pack = nn.utils.rnn.pack_padded_sequence
+        x, lengths = torch.ones(2, 3, 4, device="cuda"), torch.tensor([3, 2])
+
+        assert pack(x, lengths, batch_first=True).data.shape == (5, 4)
+        with pytest.raises(
+            RuntimeError, match="should be a 1D CPU int64 tensor, but got 1D cuda:0"
+        ):
+            pack(x, lengths.cuda(), batch_first=True)
+
+    in_session(body)
