@@ -71,10 +71,11 @@ class Reader:
             self._note(
                 named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
             )
-            fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
+            if self._store is not None and not self._is_stdin(str(named[0])):
+                fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
             yield found.result
         if self._store is not None:
-            self._store.keep(one for one in fresh if not self._is_stdin(str(one.named[0])))
+            self._store.keep(fresh)
 
     def _known(self, named: Named) -> FileFacts | Problem | None:
         """Return what the cache knows of a file as it is now."""
