@@ -120,7 +120,8 @@ HOST_FUNCTIONS = _words(
     "torch.equal torch.allclose torch.is_nonzero torch.no_grad torch.enable_grad torch.autocast "
     "torch.inference_mode torch.set_grad_enabled torch.compile torch.is_same_size torch.typename "
     "torch.get_default_device torch.get_device_module torch.load torch.save torch.get_rng_state "
-    "torch.is_autocast_cache_enabled torch.get_float32_matmul_precision torch.iinfo torch.dtype"
+    "torch.is_autocast_cache_enabled torch.get_float32_matmul_precision torch.iinfo torch.dtype "
+    "torch.is_inference torch.is_signed torch.is_conj torch.is_neg"
 )
 HOST_PREFIXES = (
     "torch.cuda.",
