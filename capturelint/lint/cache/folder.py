@@ -60,8 +60,7 @@ class CacheFolder:
             head, body = data[:_SEAL_END], data[_SEAL_END:]
             if not hmac.compare_digest(head, self._head(name, body)):
                 return None
-            if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)
+            _mark_used(path)
             found: object = json.loads(body)
         except (OSError, ValueError, RecursionError, MemoryError):
             return None
@@ -129,6 +128,13 @@ def _contents(path: Path) -> bytes:
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
             raise OSError(f"{path} is no cache file")
         return file.read()
+
+
+def _mark_used(path: Path) -> None:
+    # Where the cache cannot be written it can still be read.
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime > _DAY:
+            os.utime(path)
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -194,3 +194,16 @@ def test_reading_an_old_file_marks_it_as_used(place: Path) -> None:
     _opened(place).load(_NAME)
 
     assert time.time() - (place / _NAME).stat().st_mtime < 3600
+
+
+def test_a_cache_that_can_only_be_read_is_read(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    old = time.time() - 3 * 24 * 3600
+    os.utime(place / _NAME, (old, old))
+    monkeypatch.setattr(os, "utime", refused)
+
+    assert _opened(place).load(_NAME) is not None
