@@ -50,7 +50,7 @@ _OPERATIONS = {row.op: row for row in operations_of("CL301")}
 # Methods that arrays and tables of other libraries have too; only the receiver can tell.
 _AMBIGUOUS = names(["unique repeat_interleave"])
 # Names of as many repeats as there are rows.
-_SEVERAL = ("lengths", "lens", "counts", "sizes", "repeats", "seqlens")
+_SEVERAL = ("lengths", "lens", "counts", "sizes", "seqlens")
 # What the functions call their first argument.
 _FIRST = ("input", "condition", "self")
 
