@@ -60,7 +60,8 @@ class Step:
 
     `about` is the text of a name or attribute: `x`, `self.graph`, `self.graphs[]` for an item.
     `name`: the dotted name of what is called, where that is known. `how`: of a READ what is done
-    with it: `operand`, `test`, `text`, `stored`, `returned`, `method:item`, `argument:f`, or ``.
+    with it: `operand`, `test`, `text`, `stored`, `put` (into a container),
+    `copied` (into a tensor), `returned`, `method:item`, `argument:f`, or ``.
     `names`: what a CALL is given, what a BIND is made of. `value`: what is known of the callee, the
     bound value or the value read.
     """

@@ -136,7 +136,7 @@ def _needs_values(step: Step, *, is_joined: bool) -> bool:
     if not _METADATA.isdisjoint(rest):
         return False
     kind, _, word = step.how.partition(":")
-    if kind in ("operand", "text", "put"):
+    if kind in ("operand", "text", "copied"):
         return True
     if kind == "method":
         return word in _READS

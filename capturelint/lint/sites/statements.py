@@ -73,8 +73,10 @@ def _assign(steps: Steps, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> N
         read(steps, node.value, "operand")
         steps.add(Deed.WRITE, key_of(node.target), node)
         return
-    is_item = any(_is_item_of_tensor(steps, target) for target in targets)
-    read(steps, node.value, "put" if is_item else "stored")
+    how = "stored"
+    if any(isinstance(target, ast.Subscript) for target in targets):
+        how = "copied" if any(_is_item_of_tensor(steps, target) for target in targets) else "put"
+    read(steps, node.value, how)
     for target in targets:
         _bind(steps, target, node.value)
 
