@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 # The code of a module outside its functions, where it captures a graph.
 MODULE_BODY = "<module>"
-# Modes of `torch.compile` that capture CUDA graphs.
-GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune"})
+# Modes and backends of `torch.compile` that capture CUDA graphs.
+GRAPH_MODES = frozenset({"reduce-overhead", "max-autotune", "cudagraphs"})
 
 
 @dataclass(frozen=True, slots=True)

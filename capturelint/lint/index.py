@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
+from capturelint.lint.site_marks import has_site, mark_sites
 from capturelint.lint.stores import foreign, stored
 from capturelint.names import (
     ClassFacts,
@@ -18,16 +19,6 @@ from capturelint.names import (
 )
 from capturelint.source import split_lines
 
-_SITE = re.compile(
-    r"\bgraph\(|make_graphed_callables\(|capture_begin\(|reduce-overhead|max-autotune"
-)
-_SITE_WORDS = (
-    "graph(",
-    "make_graphed_callables(",
-    "capture_begin(",
-    "reduce-overhead",
-    "max-autotune",
-)
 _RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
 _BLOCKS = frozenset(
     {
@@ -52,8 +43,8 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     walk.statements(tree.body, Scope())
     renamed = _RENAMED.search(text) if " as " in text and "torch.cuda" in text else None
     is_script = False
-    if renamed is not None or _has_site(text):
-        is_script = walk.mark_sites(renamed[1] if renamed is not None else "graph")
+    if renamed is not None or has_site(text):
+        is_script = mark_sites(text, walk.functions, renamed[1] if renamed is not None else "graph")
     replays = ".replay()" in text
     if replays:
         for draft in walk.functions:
@@ -77,11 +68,6 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
         top_functions=walk.top_functions,
         top_classes=walk.top_classes,
     )
-
-
-def _has_site(text: str) -> bool:
-    # Words are found much faster than the pattern, which few files match.
-    return any(word in text for word in _SITE_WORDS) and _SITE.search(text) is not None
 
 
 class _Walk:
@@ -124,22 +110,6 @@ class _Walk:
                 self.foreign.update(dict.fromkeys(foreign(node, "")))
                 if isinstance(node, ast.Assign | ast.AnnAssign):
                     self._module_assign(node)
-
-    def mark_sites(self, graph: str) -> bool:
-        """Mark the functions whose text may hold a capture site; return whether other code may too.
-
-        `graph` is what the file calls `torch.cuda.graph`.
-        """
-        source = enumerate(split_lines(self.text), start=1)
-        call = f"{graph}("
-        lines = [number for number, line in source if call in line or _SITE.search(line)]
-        for draft in self.functions:
-            end = draft.node.end_lineno or 0
-            draft.has_site = any(draft.node.lineno <= line <= end for line in lines)
-            lines = [
-                line for line in lines if not draft.has_site or not draft.node.lineno <= line <= end
-            ]
-        return bool(lines)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         index = len(self.functions)

@@ -56,7 +56,7 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
     for decorator in facts.decorators:
         name, _, mode = decorator.partition(":")
         if mode in GRAPH_MODES and name.endswith("compile"):
-            return f"compiled with mode {mode}"
+            return f"compiled with {'backend' if mode == 'cudagraphs' else 'mode'} {mode}"
     if function.owner >= 0:
         owner = project.classes[function.owner]
         if (

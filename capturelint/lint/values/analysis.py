@@ -116,6 +116,8 @@ class Analysis(Depth):
                 return self._returns[ref.at]
             return self.entrance.declared_return(function)
         if not frame.captured:
+            if function.facts.has_site:
+                self._pass(self._state(ref.at), function, ref, arguments, is_driver=True)
             return self.setup.call(function, ref, arguments)
         state = self._state(ref.at)
         if frame.function is not None and not state.is_begun and state.chain is None:
@@ -133,11 +135,19 @@ class Analysis(Depth):
                 self._pass(self._state(ref.at), function, ref, arguments)
 
     def _pass(
-        self, state: FunctionState, function: Function, ref: Ref, arguments: Arguments
+        self,
+        state: FunctionState,
+        function: Function,
+        ref: Ref,
+        arguments: Arguments,
+        *,
+        is_driver: bool = False,
     ) -> None:
         given = self.entrance.given(function, ref, arguments)
         changed = False
         for name, value in given.items():
+            if is_driver and not value.refs:
+                continue  # Of what code around a capture is given, only what it may call tells.
             known = state.params.get(name)
             new = value if known is None else join_passed(known, value)
             if new != known:

@@ -122,13 +122,8 @@ def _made(name: str) -> str:
 
 def _wrapped(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
     """Return the function that a wrapper such as `torch.compile(f)` gives back."""
-    mode = keywords.get("mode")
-    if (
-        name == "torch.compile"
-        and mode is not None
-        and mode.constant
-        and mode.constant[0] in GRAPH_MODES
-    ):
+    modes = [keywords[word].constant for word in ("mode", "backend") if word in keywords]
+    if name == "torch.compile" and any(mode and mode[0] in GRAPH_MODES for mode in modes):
         frame.analysis.add_graphed(arguments.positional[:1])
     if arguments.positional:
         return arguments.positional[0]

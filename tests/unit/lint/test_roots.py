@@ -138,7 +138,9 @@ def main(x):
     [
         ("mode='reduce-overhead'", True),
         ("mode='max-autotune', fullgraph=True", True),
+        ("backend='cudagraphs'", True),
         ("mode='max-autotune-no-cudagraphs'", False),
+        ("backend='eager'", False),
         ("mode='default'", False),
         ("", False),
     ],
@@ -460,3 +462,53 @@ def alone(x): return x
     files = {"m.py": _text(text)}
 
     assert captured(tmp_path, files, scope=Scope.ALL) == {"m.Model.forward"}
+
+
+@pytest.mark.parametrize(
+    "given", ["step", "lambda x: step(x)", "functools.partial(step)", "Layer()"]
+)
+def test_what_a_wrapper_is_given_is_captured_where_its_region_calls_it(
+    given: str, tmp_path: Path
+) -> None:
+    text = f"""
+import functools
+
+def inner(x): return x
+
+def step(x): return inner(x)
+
+def unused(x): return x
+
+class Layer:
+    def __call__(self, x): return step(x)
+
+def capture(call, x):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = call(x)
+    return graph, y
+
+def main(x):
+    unused(x)
+    return capture({given}, x)
+"""
+
+    assert captured(tmp_path, {"m.py": _text(text)}) >= {"m.capture", "m.step", "m.inner"}
+    assert "m.unused" not in captured(tmp_path, {"m.py": _text(text)})
+
+
+def test_what_a_wrapper_is_given_and_only_calls_eagerly_is_not_captured(tmp_path: Path) -> None:
+    text = """
+def step(x): return x
+
+def prepare(x): return x
+
+def capture(call, before, x):
+    before(x)
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        call(x)
+
+capture(step, prepare, 1)
+"""
+
+    assert captured(tmp_path, {"m.py": _text(text)}) == {"m.capture", "m.step"}
