@@ -9,7 +9,7 @@ from capturelint.lint.registry import builtin_rules
 from capturelint.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "CHECKLIST.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "checklist.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (?!item|---)(.+) \| (.+) \| (.+) \|$", TEXT, re.MULTILINE)
 
 
@@ -44,4 +44,4 @@ def test_every_item_has_an_answer_or_says_why_not() -> None:
 
 
 def test_the_readme_leads_to_it() -> None:
-    assert "(CHECKLIST.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(docs/checklist.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
