@@ -49,6 +49,20 @@ class Model(nn.Module):
             "y = x + self.kept\nself.write(y)\nreturn y\n\ndef write(self, y):\n    self.kept = y * 2",
             "REBOUND self.kept = y * 2",
         ),
+        (
+            (
+                "return self.one(x)\n\ndef one(self, x):\n    return self.two(x + self.kept)\n"
+                "def two(self, x):\n    self.kept = x * 2\n    return self.one(x)"
+            ),
+            "REBOUND self.kept = x * 2",
+        ),
+        (
+            (
+                "if not flag:\n    x = x + self.kept\nif flag:\n    self.write(x)\nself.write(x)\n"
+                "return x\n\ndef write(self, y):\n    self.kept = y * 2"
+            ),
+            "REBOUND self.kept = y * 2",
+        ),
     ],
 )
 def test_what_the_next_call_reads_is_marked(body: str, found: str, tmp_path: Path) -> None:
@@ -78,6 +92,16 @@ def test_what_the_next_call_reads_is_marked(body: str, found: str, tmp_path: Pat
         "self.rows.append(x.shape)\nprint(self.rows)\nreturn x",
         "self.write(x)\nreturn x + self.kept\n\ndef write(self, y):\n    self.kept = y * 2",
         "self.kept = x * 2\nreturn self.read(x)\n\ndef read(self, x):\n    return x + self.kept",
+        (
+            "self.write(x)\nreturn self.read(x)\n\ndef write(self, y):\n    self.kept = y * 2\n"
+            "def read(self, x):\n    return x + self.kept"
+        ),
+        (
+            "if flag:\n    self.write(x)\nelse:\n    x = self.read(x)\nreturn x\n\n"
+            "def write(self, y):\n    self.kept = y * 2\n"
+            "def read(self, x):\n    return self.inner(x)\n"
+            "def inner(self, x):\n    return x + self.kept"
+        ),
     ],
 )
 def test_what_no_later_call_reads_is_let_be(body: str, tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Source whose ways double with each step: it is checked in seconds, in little memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+
+_STEPS = 30
+_CPU_SECONDS = 20
+_BYTES = 1 << 30
+_HEAD = "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n"
+_CHECK = f"""\
+import resource, sys
+from capturelint.cli.main import main
+resource.setrlimit(resource.RLIMIT_CPU, ({_CPU_SECONDS}, {_CPU_SECONDS}))
+resource.setrlimit(resource.RLIMIT_AS, ({_BYTES}, {_BYTES}))
+sys.exit(main(["check", "m.py", "--no-cache", "--format", "concise"]))
+"""
+
+
+def _methods() -> str:
+    """Return methods that each call the next one twice, under tests of their own."""
+    return "    def forward(self, x):\n        return self.call0(x)\n" + "".join(
+        f"    def call{n}(self, x):\n"
+        f"        if self.one{n}:\n            self.call{n + 1}(x)\n"
+        f"        if self.two{n}:\n            self.call{n + 1}(x)\n"
+        f"        x = x + self.kept\n"
+        f"        if self.three{n}:\n            self.kept = x * 2\n"
+        for n in range(_STEPS)
+    )
+
+
+SOURCES = {
+    "methods that call the next one twice": (
+        f"{_methods()}    def call{_STEPS}(self, x):\n        self.kept = x.item()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_doubles_with_each_step_is_checked_in_seconds(name: str, tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(_HEAD + SOURCES[name])
+
+    done = subprocess.run(
+        [sys.executable, "-c", _CHECK], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert " CL101 " in done.stdout
