@@ -19,7 +19,7 @@ Draw on the device and choose there: `torch.where(torch.rand((), device=x.device
 Or draw outside the region and copy the number into a static input before each replay. Layer drop of
 whole layers saves work only without a graph.
 
-What only runs in training is reported only where training is captured.
+What only training runs, such as layer drop under `if self.training`, is reported with `--scope all`.
 """
 
 from __future__ import annotations

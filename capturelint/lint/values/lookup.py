@@ -100,7 +100,7 @@ def is_debug_flag(name: str) -> bool:
 
 def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
     if name == "training":
-        return OFF
+        return frame.analysis.surroundings.training
     if name == "device":
         return tensors.DEVICE_OBJECT
     if frame.analysis.surroundings.is_host_name(name):
