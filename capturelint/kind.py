@@ -39,6 +39,7 @@ class Mark(Enum):
     PINNED = "it makes pinned memory that a copy in the graph reads"
     WRITTEN = "it writes pinned memory that a copy in the graph reads"
     REBOUND = "it puts a new tensor in an attribute, which the next call reads"
+    MOVED = "it moves what an attribute holds to the device, in the first call if at all"
     RETAINED = "it keeps an argument in an attribute, which the next call reads"
     FIRST_VALUE = "it keeps what the first call was given, which later work reads"
     GROWN = "it makes a container or a tensor longer, which the next call reads"

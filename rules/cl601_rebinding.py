@@ -21,6 +21,10 @@ swap two buffers, capture two graphs, or copy.
 An attribute that each call sets before it reads it, that is only looked at from outside, or that the
 captured code clears again, is not reported. `p.data = w` and `p.set_(w)` are stale in the same way
 (measured for `.data`), but are not followed here: `capturelint bisect` sees them.
+
+With `--scope all`, `self.table = self.table.to(x.device)` is reported too. It moves the table in the
+first call, if at all: a capture without a warm-up is refused for the copy from the host. Register a
+buffer, which moves with the module, and use it as it is.
 """
 
 from __future__ import annotations
@@ -31,10 +35,16 @@ from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers
 
 
 class Rebinding(Rule):
-    about = About(code="CL601", name="rebinding", effects=(Effect.STALE,), since="0.1")
+    about = About(
+        code="CL601", name="rebinding", effects=(Effect.STALE, Effect.REFUSES), since="0.1"
+    )
     triggers = Triggers(traits=frozenset({Trait.TENSOR_KEPT}))
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
         if self.mark(node) is Mark.REBOUND:
             name = cst.Module([]).code_for_node(node)
             self.report(node, f"replays do not rebind `{name}`, and the next call reads it")
+        elif self.mark(node) is Mark.MOVED and self.subject.captured:
+            name = cst.Module([]).code_for_node(node)
+            text = f"`{name}` is moved unless it is there already, and capture refuses the move"
+            self.report(node, text, effects=(Effect.REFUSES,))

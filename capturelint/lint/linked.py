@@ -197,7 +197,7 @@ def link(
     configured = Patterns(
         [*config.roots, *(p for preset in presets for p in preset.roots)], project
     )
-    surroundings = Surroundings(project, presets, eager.match, trains=everything)
+    surroundings = Surroundings(project, presets, eager.match, thorough=everything)
     analysis = Analysis(project, surroundings, reader.body_of, wanted)
     if progress is not None:
         progress(f"following {len(project.functions)} functions")

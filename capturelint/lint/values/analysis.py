@@ -204,7 +204,7 @@ class Analysis(Depth):
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
         state.names, state.traits, state.kept = frame.names, frame.traits, frame.kept
-        if any(store.mark is not None for store in frame.kept.stores):
+        if frame.kept.moved or any(store.mark is not None for store in frame.kept.stores):
             state.traits.add(Trait.TENSOR_KEPT)
         keeps = state.is_site or self._wanted(frame.names, frame.traits)
         state.values = frame.values if keeps else {}

@@ -10,6 +10,7 @@ from capturelint.lint.values.changing import note_use, sources_of, written_on_ho
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.given_back import may_give_back
 from capturelint.lint.values.join import element_of, join, sequence
+from capturelint.lint.values.kept import is_move
 from capturelint.lint.values.subscripts import evaluated_index, is_suspect_index
 from capturelint.rule import Trait
 
@@ -55,6 +56,8 @@ def _bind_attribute(
                 # What was there already, from some call on.
                 mark = None
             frame.kept.note_store(target.attr, raw_span(target), mark)
+            if frame.analysis.surroundings.thorough and is_move(target.attr, source):
+                frame.kept.moved.append(raw_span(target))
     if is_own:
         frame.kept.written |= {target.attr}
 

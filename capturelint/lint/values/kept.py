@@ -54,7 +54,8 @@ class Kept:
 
     `item_counters` are places that count up an item of a mapping, with its text, and `item_numbers`
     the texts of items that are set to numbers, with the arms that lead there. `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
-    that a block of the first call fills from an argument, with the place of its test.
+    that a block of the first call fills from an argument, with the place of its test. `moved`: places
+    that put what an attribute of self holds back there, moved to a device.
     """
 
     arms: Arms = ()
@@ -68,6 +69,7 @@ class Kept:
     item_counters: dict[Source, str] = field(default_factory=dict)
     item_numbers: dict[str, Arms] = field(default_factory=dict)
     remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
+    moved: list[RawSpan] = field(default_factory=list)
 
     def note_read(self, attribute: str) -> None:
         """Note that an attribute is read, unless this call has set it."""
@@ -125,6 +127,26 @@ class Kept:
         if _is_attribute(_root(source, _CONVERTED), attribute):
             return None
         return Mark.GROWN if _joins(source, attribute) else Mark.REBOUND
+
+
+def is_move(attribute: str, source: ast.expr | None) -> bool:
+    """Return whether `source` moves what an attribute holds: `self.table.to(x.device)`."""
+    if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Attribute):
+        return False
+    if not _is_attribute(source.func.value, attribute):
+        return False
+    targets = [*source.args[:1], *(k.value for k in source.keywords if k.arg == "device")]
+    return source.func.attr == "cuda" or (
+        source.func.attr == "to" and any(map(_is_device, targets))
+    )
+
+
+def _is_device(node: ast.expr) -> bool:
+    """Return whether an argument of `.to` reads as a device that is not the host."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.partition(":")[0] == "cuda"
+    last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return last == "device" or last.endswith("_device")
 
 
 def _holds_tensor(value: Value) -> bool:

@@ -48,14 +48,15 @@ class Marks:
                 if attribute in read:
                     state.marks[span] = Mark.FIRST_VALUE
         for state in list(analysis.states.values()):
+            if state.kept.moved and self._is_of_module(state):
+                state.marks.update(dict.fromkeys(state.kept.moved, Mark.MOVED))
             if (state.kept.stores or state.kept.calls) and self._is_entry(state):
                 self._mark_carried(state)
 
     def _is_entry(self, state: FunctionState) -> bool:
         """Return whether calls of a method come from elsewhere than its own object."""
-        project, states = self._analysis.project, self._analysis.states
-        owner = project.functions[state.index].owner
-        if owner < 0 or not project.is_module(owner):
+        states = self._analysis.states
+        if not self._is_of_module(state):
             # An object that is made in the call keeps nothing for the next.
             return False
         if state.is_root:
@@ -65,6 +66,11 @@ class Marks:
             if caller is None or all(call.function != state.index for call in caller.kept.calls):
                 return True
         return False
+
+    def _is_of_module(self, state: FunctionState) -> bool:
+        project = self._analysis.project
+        owner = project.functions[state.index].owner
+        return owner >= 0 and project.is_module(owner)
 
     def _mark_carried(self, state: FunctionState) -> None:
         """Mark the stores whose tensor a later call of the same method reads."""

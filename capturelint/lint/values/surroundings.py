@@ -35,7 +35,7 @@ class Surroundings:
 
     `left_out` are functions that are not looked at. In a captured region those are what runs
     eagerly; `around` it, they are what is captured, and comments that mark code as eager do not count.
-    `trains`: arms that only training takes are looked at too.
+    `thorough`: what only training runs, or only the first call moves, is looked at too.
     """
 
     def __init__(
@@ -45,11 +45,12 @@ class Surroundings:
         left_out: Callable[[Function], bool],
         *,
         around: bool = False,
-        trains: bool = False,
+        thorough: bool = False,
     ) -> None:
         self.project = project
         self.around = around
-        self.training = HOST if trains else _NO
+        self.thorough = thorough
+        self.training = HOST if thorough else _NO
         self._left_out = left_out
         self._everything = False
         self._is_eager: dict[int, bool] = {}
