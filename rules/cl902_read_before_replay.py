@@ -8,7 +8,7 @@ replayed.
 While a stream is capturing, kernels are recorded and not run. The tensors that the region made have
 memory by then, but nothing has been written to it: whoever reads them gets what was there before, and
 no error. Often the first call captures and the later ones replay, so that the first result alone is
-wrong.
+wrong; then the capture is reported, as the place where a replay is missing.
 
 That capturing runs nothing is stated in the notes on CUDA semantics of torch. On an H200 with torch
 2.11, eager code that read what a capture without a replay had left behind got zeros.
@@ -29,6 +29,7 @@ from capturelint.rule import (
     About,
     Deed,
     Effect,
+    Inside,
     Region,
     Rule,
     Site,
@@ -58,7 +59,11 @@ class ReadBeforeReplay(Rule):
     def judge_site(self, site: Site) -> None:
         for region in site.regions:
             read = self._first_read(site, region)
-            if read is not None:
+            if read is not None and _leaves_branch(region, read):
+                # Where the branches meet again, what is missing is a replay in the one that captures.
+                text = f"`{read.about}` is read on line {read.span.line}, and nothing replays here"
+                self.report_at(region.span, text)
+            elif read is not None:
                 text = f"`{read.about}` is read before a replay: capturing has not computed it"
                 self.report_at(read.span, text)
             elif self._is_never_replayed(site, region):
@@ -78,7 +83,7 @@ class ReadBeforeReplay(Rule):
                 continue
             if step.region is not None or self._may_replay(step, region):
                 return None
-            is_joined = is_other_replayed and not set(region.blocks) <= set(step.blocks)
+            is_joined = is_other_replayed and _leaves_branch(region, step)
             if step.deed is Deed.READ and root_of(step.about) in outputs:
                 if _needs_values(step, is_joined=is_joined):
                     return step
@@ -115,6 +120,13 @@ class ReadBeforeReplay(Rule):
                 if step.how not in _CAPTURES and method not in _HARMLESS:
                     return False
         return True
+
+
+def _leaves_branch(region: Region, step: Step) -> bool:
+    """Return whether a step stands behind the branch that captures."""
+    return any(
+        block.inside is Inside.BRANCH and block not in step.blocks for block in region.blocks
+    )
 
 
 def _function(region: Region) -> object:
