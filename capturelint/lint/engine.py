@@ -133,7 +133,7 @@ def _findings_of(
     if not chosen:
         return []
     function = linked.project.functions[state.index]
-    source = linked.reader.source(function.file.path)
+    source = linked.reader.source_of(function)
     is_captured = not is_step and state.index in linked.captured
     try:
         said = subjects.reports_of(
@@ -190,7 +190,7 @@ def _finding(
     linked: Linked, index: int, rule: type[Rule], report: Report, way: Way | None
 ) -> Finding:
     function = linked.project.functions[index]
-    source = linked.reader.source(function.file.path)
+    source = linked.reader.source_of(function)
     return Finding(
         code=rule.about.code,
         name=rule.about.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from capturelint.config import Config, Scope
@@ -18,6 +19,8 @@ from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from capturelint.lint.roots import find_roots, find_seeds, find_sites
+from capturelint.lint.shown import shown_path
+from capturelint.lint.suppress import WORDS
 from capturelint.lint.values import marks
 from capturelint.lint.values.analysis import Analysis
 from capturelint.lint.values.state import FunctionState
@@ -65,6 +68,7 @@ class Linked:
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)
+        self._words = (*WORDS, *(text.lower() for text in self._comments))
         self._paths: dict[str, str] = {}
         self._shown: dict[str, str] = {}
 
@@ -119,20 +123,23 @@ class Linked:
         return found
 
     def text(self, path: str) -> str:
-        """Return the text of a file given by its shown path, its line ends made uniform."""
-        return "\n".join(self._lines(path) or ())
+        """Return the text of a file by its shown path, for comments in it that accept findings."""
+        with suppress(UnreadableFileError):
+            return self.reader.text(self._path(path), self._words)
+        return ""
 
     def _lines(self, path: str) -> tuple[str, ...] | None:
         """Return the lines of a file given by its shown path, None if it cannot be read."""
-        known = self._paths.get(path)
-        if known is None:
-            for facts in self.project.files.values():
-                self._paths[self.shown(facts.path)] = facts.path
-            known = self._paths.get(path, path)
         try:
-            return self.reader.source(known).lines
+            return self.reader.source(self._path(path)).lines
         except UnreadableFileError:
             return None
+
+    def _path(self, shown: str) -> str:
+        if shown not in self._paths:
+            for facts in self.project.files.values():
+                self._paths[self.shown(facts.path)] = facts.path
+        return self._paths.get(shown, shown)
 
     def without_accepted(self, findings: list[Finding], text: str) -> list[Finding]:
         """Return findings whose lines carry no comment by which an engine accepts a sync."""
@@ -149,15 +156,6 @@ class Linked:
                 if "#" in line
             )
         ]
-
-
-def shown_path(path: str) -> str:
-    """Return a path as printed: relative to the working directory, absolute when outside it."""
-    # Text, not Path: this is done for each finding, and links must stay as they were given.
-    absolute = os.path.abspath(path)  # noqa: PTH100
-    here = f"{Path.cwd()}{os.sep}"
-    shown = absolute[len(here) :] if absolute.startswith(here) else absolute
-    return shown.replace(os.sep, "/")
 
 
 def link(

@@ -59,7 +59,7 @@ class Project:
         for offset, function in enumerate(facts.functions):
             owner = class_base + function.owner if function.owner >= 0 else -1
             parent = base + function.parent if function.parent >= 0 else -1
-            self.functions.append(Function(base + offset, facts, function, owner, parent))
+            self.functions.append(Function(base + offset, offset, facts, function, owner, parent))
         for offset, one in enumerate(facts.classes):
             methods = {name: base + index for name, index in one.methods.items()}
             self.classes.append(Class(class_base + offset, facts, one, methods))

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from capturelint.lint.cache.content import digest
 from capturelint.lint.cache.facts import Named
+from capturelint.lint.cache.parts import Parts, lacks
 from capturelint.lint.cache.seen import Held, Seen
 from capturelint.lint.cache.store import FactsStore, Fresh
 from capturelint.lint.files import Problem, UnreadableFileError, read_text
 from capturelint.lint.indexing import indexed
 from capturelint.lint.modules import Modules
+from capturelint.lint.notebook import is_notebook
 from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
@@ -109,10 +111,40 @@ class Reader:
         return None
 
     def source(self, path: str) -> SourceFile:
-        """Return the lines of a file."""
+        """Return the lines of a file, any of which may tell."""
+        self.seen.note_text(path)
+        return self._source(path)
+
+    def source_of(self, function: Function) -> SourceFile:
+        """Return the lines of a function's file, for those of the function alone."""
+        path = function.file.path
+        source = self._source(path)
+        if source.feeds or is_notebook(path):
+            # Columns and lines rest on more than the function.
+            self.seen.note_text(path)
+        elif self._store is not None:
+            self._parts_of(path).note(function.place, function.facts, source)
+        return source
+
+    def text(self, path: str, words: Sequence[str]) -> str:
+        """Return the text of a file, for what some words in it do; they are in lower case."""
+        text = "\n".join(self._source(path).lines)
+        if lacks(text, words):
+            self.seen.words = tuple(words)
+            self._parts_of(path).is_silent = True
+        else:
+            self.seen.note_text(path)
+        return text
+
+    def _parts_of(self, path: str) -> Parts:
+        known = self.seen.parts.get(path)
+        if known is None:
+            known = self.seen.parts[path] = Parts()
+        return known
+
+    def _source(self, path: str) -> SourceFile:
         source = self._sources.get(path)
         if source is None:
-            self.seen.note_text(path)
             is_stdin = self._is_stdin(path)
             text = self._stdin[1] if is_stdin and self._stdin else read_text(Path(path))
             source = SourceFile.of(text)
@@ -129,7 +161,7 @@ class Reader:
             self._trees.move_to_end(function.index)
             return self._trees[function.index]
         try:
-            node = self.source(function.file.path).parsed(function.facts)
+            node = self.source_of(function).parsed(function.facts)
         except UnreadableFileError:
             node = None
         self._trees[function.index] = node

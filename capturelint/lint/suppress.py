@@ -24,6 +24,8 @@ _NOQA = re.compile(
 )
 _LOOSE_CODE = re.compile(r"\W*CL[0-9]", re.IGNORECASE)
 _SPELLINGS = ("noqa", "NOQA", "NoQA")
+# A text without any of these, in lower case, accepts nothing.
+WORDS = ("capturelint:", "noqa")
 
 
 def apply(

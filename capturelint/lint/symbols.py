@@ -11,9 +11,10 @@ from capturelint.names import ClassFacts, FileFacts, FunctionFacts
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function of the project. `index` is its place in `Project.functions`."""
+    """One function of the project. `index` is its place in `Project.functions`, `place` in its file."""
 
     index: int
+    place: int
     file: FileFacts
     facts: FunctionFacts
     owner: int

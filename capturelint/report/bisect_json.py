@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from capturelint.lint.linked import shown_path
+from capturelint.lint.shown import shown_path
 from capturelint.report.bisect_words import ROOT
 from capturelint.report.json import dumped
 from capturelint.verdict import Culprit, Evidence, Frozen, Hazard, ModuleVerdict, Place, Report

@@ -13,7 +13,7 @@ from capturelint.config import Config
 from capturelint.lint.cache.content import digest, has_stamp
 from capturelint.lint.cache.folder import CacheFolder
 from capturelint.lint.cache.results import as_json, from_json
-from capturelint.lint.cache.seen import Held, Seen, held_by
+from capturelint.lint.cache.seen import Held, Seen
 from capturelint.lint.cache.tool import code_in, tool_digest
 from capturelint.lint.discovery import discover
 from capturelint.lint.modules import Modules
@@ -53,6 +53,7 @@ class Run:
         self._key = digest(json.dumps(asked).encode())
         self._name = f"{_FOLDER}/{self._key}.json"
         self._tool = tool
+        self._parts = ""
         self.seen = Seen()
 
     def store(self) -> FactsStore:
@@ -66,7 +67,7 @@ class Run:
         kept: Any = self._folder.load(self._name)
         if kept is None:
             return None
-        key, files, texts, absent, packages, result = kept
+        key, files, texts, absent, packages, words, parts, result = kept
         if key != self._key or not self._are_absent(absent) or not self._are_alike(packages):
             return None
         known = {
@@ -74,15 +75,10 @@ class Run:
         }
         if any(str(path) not in known for path, _, _ in self._files):
             return None
-        self.seen = Seen(known, set(texts), set(absent), packages)
-        fresh = self._changed(known)
-        if fresh is None:
+        self.seen = Seen(known, set(texts), set(absent), packages, words=tuple(words))
+        found = self._still(result, parts)
+        if found is None:
             self.seen = Seen()
-            return None
-        found = from_json(result)
-        if fresh:
-            known.update(fresh)
-            self.keep(found)
         return found
 
     def keep(self, result: CheckResult) -> None:
@@ -95,10 +91,20 @@ class Run:
             sorted(self.seen.texts),
             sorted(self.seen.absent),
             self.seen.packages,
+            self.seen.words,
+            # Text inside of text: most runs that are read back need none of it.
+            self._parts_text(),
             as_json(result),
         ]
         self._folder.save(self._name, json.dumps(kept, separators=(",", ":")))
         self._folder.prune(_FOLDER, _MOST_RUNS)
+
+    def _parts_text(self) -> str:
+        if self._parts:
+            return self._parts
+        from capturelint.lint.cache.parts import as_text
+
+        return as_text(self.seen.parts)
 
     def _are_alike(self, packages: dict[str, str]) -> bool:
         return all(
@@ -108,32 +114,23 @@ class Run:
     def _are_absent(self, paths: Sequence[str]) -> bool:
         return not any(os.path.isfile(path) for path in paths)  # noqa: PTH113 - for speed
 
-    def _changed(self, known: dict[str, Held]) -> dict[str, Held] | None:
-        """Return what files hold now that were touched, None if one has changed to matter."""
-        fresh: dict[str, Held] = {}
-        for path, held in known.items():
-            if has_stamp(path, held.stamp):
-                continue
-            now = self._as_it_is(path, held)
+    def _still(self, result: Any, parts: str) -> CheckResult | None:
+        """Return what was found, kept with files as they are now; None if one changed to matter."""
+        known = self.seen.files
+        touched = [path for path, held in known.items() if not has_stamp(path, held.stamp)]
+        if not touched:
+            return from_json(result)
+        # Only here: most runs that are read back need none of it.
+        from capturelint.lint.cache.edited import Edited
+
+        edited = Edited(self.seen, parts, may_move=not self._config.rule_folders)
+        for path in touched:
+            now = edited.as_it_is(path, known[path])
             if now is None:
                 return None
-            fresh[path] = now
-        return fresh
-
-    def _as_it_is(self, path: str, held: Held) -> Held | None:
-        """Return what a file holds now, None if that may change what is found."""
-        now = held_by(path)
-        if now.digest == held.digest:
-            return replace(held, stamp=now.stamp)
-        if path in self.seen.texts or not held.said:
-            return None
-        # Only here: most runs that are read back need none of it.
-        from capturelint.lint.cache.facts import encode
-        from capturelint.lint.indexing import index_one
-
-        # Only its facts were used: no finding rests on the code of its functions.
-        one = index_one((Path(path), held.module, held.is_package))
-        said = digest(encode(one.result)[0].encode())
-        if said != held.said:
-            return None
-        return replace(held, digest=one.digest, stamp=one.stamp)
+            known[path] = now
+        found = edited.moved(from_json(result))
+        if found is not None:
+            self._parts = edited.parts_text()
+            self.keep(found)
+        return found

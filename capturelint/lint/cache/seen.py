@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from capturelint.lint.cache.content import Stamp, digest, stamp_of
+
+if TYPE_CHECKING:
+    from capturelint.lint.cache.parts import Parts
 
 
 @dataclass(slots=True)
@@ -27,14 +31,17 @@ class Held:
 class Seen:
     """Files that were read, files that were looked for in vain, folders that were listed.
 
-    Of the files in `texts` more than the facts was used. `packages` are the folders of packages
-    whose files were listed, with a digest of the list.
+    Of the files in `texts` more than the facts was used, of those in `parts` only single functions,
+    and that they lack `words`. `packages` are the folders of packages whose files were listed, with
+    a digest of the list.
     """
 
     files: dict[str, Held] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
     packages: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, Parts] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
 
     def note(self, path: str, held: Held) -> None:
         """Note that the facts of a file were used. The first reading counts."""

@@ -85,7 +85,7 @@ class _View:
         self._project = linked.project
         self._module = function.file.module
         self._values = values
-        self._source: SourceFile = linked.reader.source(function.file.path)
+        self._source: SourceFile = linked.reader.source_of(function)
         self._shift = line_shift(function.facts)
 
     def known(self, node: ast.expr) -> Value:
