@@ -19,8 +19,10 @@ Keep the tensor and change what is in it: `self.state.copy_(new)`, `self.state.m
 swap two buffers, capture two graphs, or copy.
 
 An attribute that each call sets before it reads it, that is only looked at from outside, or that the
-captured code clears again, is not reported. `p.data = w` and `p.set_(w)` are stale in the same way
-(measured for `.data`), but are not followed here: `capturelint bisect` sees them.
+captured code clears again, is not reported. `self.weight.data = w`, `self.weight.set_(w)` and
+`self.cache["k"] = k` are stale in the same way (measured for `.data`) and are followed where the holder is
+an attribute of `self` and a key is a constant; parameters of other modules are not, and `capturelint
+bisect` sees them.
 
 With `--scope all`, `self.table = self.table.to(x.device)` is reported too. It moves the table in the
 first call, if at all: a capture without a warm-up is refused for the copy from the host. Register a
@@ -31,7 +33,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers
+from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers, method_call
 
 
 class Rebinding(Rule):
@@ -41,10 +43,21 @@ class Rebinding(Rule):
     triggers = Triggers(traits=frozenset({Trait.TENSOR_KEPT}))
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
+        self._judge(node, node)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        self._judge(node, node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        called = method_call(node)
+        if called is not None and called[1] == "set_":
+            self._judge(node, called[0])
+
+    def _judge(self, node: cst.CSTNode, bound: cst.BaseExpression) -> None:
         if self.mark(node) is Mark.REBOUND:
-            name = cst.Module([]).code_for_node(node)
+            name = cst.Module([]).code_for_node(bound)
             self.report(node, f"replays do not rebind `{name}`, and the next call reads it")
         elif self.mark(node) is Mark.MOVED and self.subject.captured:
-            name = cst.Module([]).code_for_node(node)
+            name = cst.Module([]).code_for_node(bound)
             text = f"`{name}` is moved unless it is there already, and capture refuses the move"
             self.report(node, text, effects=(Effect.REFUSES,))

@@ -32,6 +32,12 @@ class RetainedInput(Rule):
     triggers = Triggers(traits=frozenset({Trait.TENSOR_KEPT}))
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
+        self._judge(node)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        self._judge(node)
+
+    def _judge(self, node: cst.Attribute | cst.Subscript) -> None:
         if self.mark(node) is Mark.RETAINED:
             name = cst.Module([]).code_for_node(node)
             self.report(node, f"`{name}` keeps an input, which the next call overwrites and reads")

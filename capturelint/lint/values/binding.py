@@ -11,6 +11,7 @@ from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.given_back import may_give_back
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.kept import is_move
+from capturelint.lint.values.rebound import is_storage, note_item_store, note_storage
 from capturelint.lint.values.subscripts import evaluated_index, is_suspect_index
 from capturelint.rule import Trait
 
@@ -35,7 +36,7 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
     elif isinstance(target, ast.Attribute):
         _bind_attribute(frame, target, value, source)
     elif isinstance(target, ast.Subscript):
-        _store_item(frame, target, value)
+        _store_item(frame, target, value, source)
     if frame.live and not isinstance(target, ast.Subscript):
         frame.values[raw_span(target)] = value
 
@@ -44,6 +45,8 @@ def _bind_attribute(
     frame: Frame, target: ast.Attribute, value: Value, source: ast.expr | None
 ) -> None:
     is_own = _set_attribute(frame, target, value)
+    if is_storage(frame, target):
+        note_storage(frame, target.value, target, value, source)
     if frame.live:
         if not any(
             one.mark is Mark.COUNTER and one.span == raw_span(target) for one in value.sources
@@ -125,8 +128,9 @@ def _note_rank(frame: Frame, tensor: ast.expr, targets: Sequence[ast.expr]) -> N
         frame.env[tensor.id] = Value(Kind.DEVICE_TENSOR, rank=len(targets))
 
 
-def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+def _store_item(frame: Frame, target: ast.Subscript, value: Value, source: ast.expr | None) -> None:
     base = frame.evaluate(target.value)
+    note_item_store(frame, target, base, value, source)
     index = evaluated_index(frame, base, target.slice)
     written_on_host(frame, target.value, target, base)
     if frame.changing and base.is_device_tensor:

@@ -73,6 +73,8 @@ class Carried:
         stores = [store for kept in everything for store in kept.stores]
         held = {store.attribute for store in stores}
         reset = {store.attribute for store in stores if store.mark is None}
+        # Items are gone where the list or dict itself is replaced.
+        reset |= {name for name in held if "[" in name and name.partition("[")[0] in held}
         read = {one.attribute for kept in everything for one in kept.reads}
         return frozenset((held & read) - reset)
 

@@ -157,15 +157,24 @@ def _holds_tensor(value: Value) -> bool:
 
 
 def _root(node: ast.expr, methods: frozenset[str]) -> ast.expr:
-    """Return the expression below calls of some methods: `x` of `x.detach().view(-1)`."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr not in methods:
-            break
-        node = node.func.value
-    return node
+    """Return the expression below calls of some methods: `x` of `x.detach().view(-1).data`."""
+    while True:
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            node = node.value
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in methods
+        ):
+            node = node.func.value
+        else:
+            return node
 
 
 def _is_attribute(node: ast.AST, attribute: str) -> bool:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        name = node.value.attr if isinstance(node.value, ast.Attribute) else ""
+        return f"{name}[{node.slice.value!r}]" == attribute
     return isinstance(node, ast.Attribute) and node.attr == attribute
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from capturelint.kind import UNKNOWN, Kind, Role, Value
 from capturelint.lint.values.follow import is_super_call
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
+from capturelint.lint.values.rebound import note_storage
 
 _FILLERS = frozenset("append appendleft extend insert add clear".split())
 
@@ -27,6 +28,8 @@ def note_own_call(
         for ref in target.refs:
             if ref.role in (Role.METHOD, Role.FUNCTION) and ref.at >= 0:
                 frame.kept.note_call(ref.at)
+    elif owner == frame.self_name and function.attr == "set_" and values:
+        note_storage(frame, function.value, node, values[0], node.args[0])
     elif owner == frame.self_name and "." not in attribute and function.attr in _FILLERS:
         held = frame.values.get(raw_span(function.value), UNKNOWN)
         if held.kind is Kind.HOST_VALUE and not held.refs:

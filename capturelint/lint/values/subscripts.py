@@ -9,6 +9,7 @@ from capturelint.lint.values.follow import call_method_of_refs
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, sequence
 from capturelint.lint.values.lookup import attribute_value
+from capturelint.lint.values.rebound import note_item_read
 from capturelint.rule import Trait
 
 
@@ -16,6 +17,7 @@ def subscripted(frame: Frame, node: ast.expr) -> Value:
     """Return what `base[index]` gives."""
     assert isinstance(node, ast.Subscript), "dispatched by type"
     found = _subscripted(frame, node)
+    note_item_read(frame, node)
     if frame.items and isinstance(node.slice, ast.Constant):
         # An item that the call has counted up is no longer what its mapping held.
         return frame.items.get(ast.unparse(node), found)
