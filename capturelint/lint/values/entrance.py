@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ from capturelint.source import FunctionNode
 if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
 
+# Lambdas that make lambdas and call each twice would run without end.
+_MOST_RUNS = 100
+
 
 class Entrance:
     """Makes the frames of functions and lambdas, and remembers what calls need of them."""
@@ -32,6 +36,7 @@ class Entrance:
         self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
         self._lambdas: list[tuple[Frame, dict[str, Value], ast.Lambda]] = []
         self._called: dict[tuple[int, Arguments, bool], Value] = {}
+        self._runs: Counter[ast.Lambda] = Counter()
         self._lines: dict[str, dict[int, Ref]] = {}
 
     def opened(
@@ -99,8 +104,10 @@ class Entrance:
         """Return what calling a lambda gives."""
         key = (index, arguments, frame.live)
         if key not in self._called:
-            if not self._analysis.may_go_deeper:
+            node = self._lambdas[-index - 1][2]
+            if not self._analysis.may_go_deeper or self._runs[node] >= _MOST_RUNS:
                 return UNKNOWN
+            self._runs[node] += 1
             # A lambda that calls itself gives what its other arms say.
             self._called[key] = UNFINISHED
             inner, body = self._lambda_frame(frame, index, arguments)

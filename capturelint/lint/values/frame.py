@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import NONE, UNKNOWN, Source, Value
 from capturelint.lint.symbols import Function
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 GRAPH = "@graph"
 
 Evaluator = Callable[["Frame", ast.expr], Value]
+
+
+class Flag(NamedTuple):
+    """The condition of `is_plain = x is None`, its names, and its length with flags in it spelled out."""
+
+    test: ast.expr
+    names: frozenset[str]
+    length: int
 
 
 class Frame:
@@ -51,6 +59,7 @@ class Frame:
         "kept",
         "live",
         "loop_line",
+        "loops",
         "names",
         "origins",
         "parameters",
@@ -82,6 +91,8 @@ class Frame:
         self.dotted_keys = False
         # The line, in the function's own tree, of the only loop that is looked at; 0 for all of it.
         self.loop_line = 0
+        # How many loops of the function the code stands in.
+        self.loops = 0
         self.self_name = ""
         self.parameters: frozenset[str] = frozenset()
         self.values: dict[RawSpan, Value] = {}
@@ -93,8 +104,8 @@ class Frame:
         self.falls_through = False
         self.is_generator = False
         self.stores: dict[str, Value] = {}
-        # The condition that a local flag stands for, as in `is_plain = x is None`, and the names in it.
-        self.flags: dict[str, tuple[ast.expr, frozenset[str]]] = {}
+        # The conditions that local flags stand for.
+        self.flags: dict[str, Flag] = {}
         # Whether a value met here changes from call to call; tests on such values, to be settled.
         self.changing = False
         self.decisions: list[tuple[tuple[Source, ...], ast.stmt]] = []
@@ -110,12 +121,12 @@ class Frame:
 
     def forget(self, name: str) -> None:
         """Drop flags that are bound anew, or that speak of something bound anew."""
-        for flag in [f for f, (_, names) in self.flags.items() if f == name or name in names]:
+        for flag in [f for f, c in self.flags.items() if f == name or name in c.names]:
             del self.flags[flag]
         for text in [t for t, w in self.ways.items() if name in w.asked or name in w.ends]:
             del self.ways[text]
 
-    def keep_flags(self, *others: dict[str, tuple[ast.expr, frozenset[str]]]) -> None:
+    def keep_flags(self, *others: dict[str, Flag]) -> None:
         """Keep only flags that other ways to here agree on."""
         self.flags = {f: c for f, c in self.flags.items() if all(o.get(f) == c for o in others)}
 

@@ -33,7 +33,7 @@ def _narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value
     if isinstance(node, ast.Call):
         return _narrowed_by_call(frame, node, outcome=outcome)
     if isinstance(node, ast.Name) and node.id in frame.flags:
-        return narrowed(frame, frame.flags[node.id][0], outcome=outcome)
+        return narrowed(frame, frame.flags[node.id].test, outcome=outcome)
     if isinstance(node, ast.Name | ast.Attribute) and outcome:
         return _with(
             frame, node, lambda value: value._replace(optional=False) if value.optional else value

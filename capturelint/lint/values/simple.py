@@ -10,13 +10,16 @@ from capturelint.lint.values import changing, counts, once, truth
 from capturelint.lint.values.binding import bind, bind_in_place
 from capturelint.lint.values.changing import written_on_host
 from capturelint.lint.values.expressions import annotated
-from capturelint.lint.values.frame import Frame, chain_text
+from capturelint.lint.values.frame import Flag, Frame, chain_text
 from capturelint.lint.values.join import join, joined_sources
 from capturelint.lint.values.lookup import symbol_value
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.operators import combined
 from capturelint.names import imported_names
 from capturelint.rule import Trait
+
+# A flag made of flags doubles in length with each that names the one before twice.
+_LONGEST_CONDITION = 200
 
 
 def _expression(frame: Frame, node: ast.stmt) -> bool:
@@ -56,10 +59,12 @@ def _note_flag(frame: Frame, name: str, value: ast.expr) -> None:
     is_condition = isinstance(value, ast.Compare | ast.BoolOp) or (
         isinstance(value, ast.Call) and chain_text(value.func) in ("isinstance", "torch.is_tensor")
     )
-    if is_condition:
-        names = frozenset(filter(None, map(chain_text, ast.walk(value))))
-        if name not in names:
-            frame.flags[name] = (value, names)
+    if not is_condition:
+        return
+    found = [text for text in map(chain_text, ast.walk(value)) if text]
+    length = sum(frame.flags[text].length if text in frame.flags else 1 for text in found)
+    if name not in found and length <= _LONGEST_CONDITION:
+        frame.flags[name] = Flag(value, frozenset(found), length)
 
 
 def _annotated_assign(frame: Frame, node: ast.stmt) -> bool:

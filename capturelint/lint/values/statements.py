@@ -15,7 +15,9 @@ from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
 
-_MOST_PASSES = 3
+# How often the body of a loop is run, by how many loops it stands in: as often, in each of n loops
+# inside one another, is that to the power of n.
+_MOST_PASSES = (3, 3, 3, 2, 2, 2)
 
 
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
@@ -67,7 +69,9 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
     """Run a loop body until the names settle."""
     body: list[ast.stmt] = getattr(node, "body", [])
     arms = frame.kept.arms
-    for _ in range(_MOST_PASSES):
+    outer = frame.loops
+    frame.loops += 1
+    for _ in range(_MOST_PASSES[outer] if outer < len(_MOST_PASSES) else 1):
         flags = dict(frame.flags)
         start = dict(frame.env)
         before_each()
@@ -77,6 +81,7 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
         frame.env = joined_envs(start, frame.env)
         if frame.env == start:
             break
+    frame.loops = outer
 
 
 def _for(frame: Frame, node: ast.stmt) -> bool:

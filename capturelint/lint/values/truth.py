@@ -31,29 +31,55 @@ def test(frame: Frame, node: ast.expr) -> bool | None:
 
 def evaluate_bool(frame: Frame, node: ast.BoolOp) -> Value:
     """Return the value of `a and b` or `a or b` outside a test."""
+    return _chained(frame, node)[0]
+
+
+def _chained(frame: Frame, node: ast.BoolOp) -> tuple[Value, bool | None]:
+    """Return the value of `a and b` or `a or b`, and its outcome where that is certain."""
     is_and = isinstance(node.op, ast.And)
     env = frame.env
+    unsure = False
     values = []
     for operand in node.values[:-1]:
-        outcome = test(frame, operand)
-        value = frame.values.get(raw_span(operand)) if frame.live else frame.evaluate(operand)
-        values.append(value or UNKNOWN)
+        value, outcome = _operand(frame, operand)
+        values.append(value)
         if outcome is not None and outcome is not is_and:
             frame.env = env
-            return join_all([*values[:-1], values[-1]]) if len(values) > 1 else values[-1]
+            return join_all(values), outcome
         frame.env = narrowed(frame, operand, outcome=is_and)
+        unsure = unsure or outcome is None
         if outcome is not None:
             values.pop()
-    values.append(frame.evaluate(node.values[-1]))
+    last, outcome = _evaluated_operand(frame, node.values[-1])
     frame.env = env
-    if values[-1].constant == (not is_and,):
+    if outcome is is_and and unsure:
+        outcome = None
+    if last.constant == (not is_and,):
         # `x or True` is true, `x and False` false, whatever x is.
-        return values[-1]
+        return last, outcome
     if not is_and:
         # `a or b` is `a` only where `a` is true, so not where it is None.
-        values = [v for v in values[:-1] if not v.is_none] + values[-1:]
-        values = [v._replace(optional=False) for v in values[:-1]] + values[-1:]
-    return join_all(values)
+        values = [v._replace(optional=False) for v in values if not v.is_none]
+    return join_all([*values, last]), outcome
+
+
+def _operand(frame: Frame, node: ast.expr) -> tuple[Value, bool | None]:
+    """Return the value of an operand, and its outcome under capture where that is certain."""
+    if frame.live:
+        outcome = test(frame, node)
+        return frame.values.get(raw_span(node)) or UNKNOWN, outcome
+    return _evaluated_operand(frame, node)
+
+
+def _evaluated_operand(frame: Frame, node: ast.expr) -> tuple[Value, bool | None]:
+    """Return both of an operand, evaluated once: twice in each of n inside one another is 2**n times."""
+    if isinstance(node, ast.BoolOp) and not frame.live:
+        value, outcome = _chained(frame, node)
+        if frame.driver is not None:
+            frame.driver[raw_span(node)] = value
+        return value, outcome
+    value = frame.evaluate(node)
+    return value, None if value.is_device_tensor else truth_of(value)
 
 
 def evaluate_not(frame: Frame, node: ast.UnaryOp) -> Value:

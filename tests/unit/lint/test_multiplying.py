@@ -35,9 +35,44 @@ def _methods() -> str:
     )
 
 
+def _forward(*lines: str) -> str:
+    return "    def forward(self, x, a, y=None):\n" + "".join(f"        {line}\n" for line in lines)
+
+
+def _loops() -> str:
+    """Return loops inside one another, each of which begins and ends with another kind of value."""
+    heads = [f"{' ' * n}for i{n} in a:\n        {' ' * n} value{n + 1} = 1" for n in range(_STEPS)]
+    ends = [f"{' ' * n} value{n} = value{n + 1}" for n in reversed(range(_STEPS))]
+    inner = f"{' ' * _STEPS}value{_STEPS} = x"
+    return _forward("value0 = 1", *heads, inner, *ends, "return value0.item()")
+
+
+def _operands() -> str:
+    """Return a constructor that sets an attribute to operands inside operands."""
+    value = "a(" * _STEPS + "y" + "".join(f" and a[{n}]) or x" for n in range(_STEPS))
+    return f"    def __init__(self, x, a, y=None):\n        self.kept = {value}\n"
+
+
+def _lambdas() -> list[str]:
+    """Return lambdas that each call the one before twice, with a lambda made for it."""
+    made = "lambda r: q(r)"
+    calls = [f"f{n + 1} = lambda q: f{n}({made}) + f{n}({made})" for n in range(_STEPS)]
+    return ["f0 = lambda q: q(x)", *calls]
+
+
 SOURCES = {
     "methods that call the next one twice": (
         f"{_methods()}    def call{_STEPS}(self, x):\n        self.kept = x.item()\n"
+    ),
+    "flags made of flags": _forward(
+        "flag0 = y is None and a",
+        *(f"flag{n + 1} = flag{n} and flag{n}" for n in range(_STEPS)),
+        f"return x.item() if flag{_STEPS} else x",
+    ),
+    "operands in code that runs before": _operands() + _forward("return x.item() + self.kept"),
+    "loops inside loops": _loops(),
+    "lambdas that call the one before twice": _forward(
+        *_lambdas(), f"return f{_STEPS}(lambda t: t.t()) + x.item()"
     ),
 }
 
