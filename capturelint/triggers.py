@@ -30,7 +30,8 @@ class Triggers:
     `names` are the last parts of called or read names: `item` for `x.item()`, `tensor` for
     `torch.tensor(...)`; a function from outside the project also has its dotted name. In brackets:
     `range(tensor)` asks for a device tensor among the arguments, `pad(more)` for one after the first
-    operand, `norm(self)` for one as the receiver, `to(host)` for a host tensor as receiver or
+    operand, `full(@1)` for one as the operand of that number (the first is 0), `add(alpha=)` for one
+    given by that name, `norm(self)` for one as the receiver, `to(host)` for a host tensor as receiver or
     argument, `to(cpu)` for the CPU as a target, `where(1)` for exactly one argument. A trigger may
     be too generous, never too strict.
     """

@@ -71,6 +71,16 @@ _OPS = frozenset(row.op for row in operations_of("CL106"))
 _DISTRIBUTIONS = frozenset(op for op in _OPS if op.startswith("torch.distributions."))
 
 
+def _forms() -> Iterator[str]:
+    """Yield what calls must look like in which a number may be a tensor."""
+    for words, arguments in _NUMBERS:
+        for method in words.split():
+            for keyword, position in arguments:
+                yield f"{method}({keyword}=)"
+                if position is not None:
+                    yield f"{method}(@{position})"
+
+
 class DeviceScalarArgument(Rule):
     about = About(
         code="CL106",
@@ -81,7 +91,8 @@ class DeviceScalarArgument(Rule):
     )
     triggers = Triggers(
         names=names(f"{op}(tensor)" for op in _DISTRIBUTIONS)
-        | names(f"{op.rpartition('.')[2]}(more)" for op in _OPS - _DISTRIBUTIONS),
+        | names(f"{method}(more)" for method in _CLAMPS)
+        | names(_forms()),
         traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from capturelint.kind import Kind, Value
 from capturelint.lint.values import factories
@@ -30,18 +30,30 @@ def note_name(
     given = [*arguments.positional, *(value for _, value in arguments.keywords)]
     if len(given) == 1:
         noted.add(f"{name}(1)")
-    for position, value in enumerate(given):
-        if _has_tensor(value):
-            noted.add(f"{name}(tensor)")
-            if full_name:
-                noted.add(f"{full_name}(tensor)")
-            if position or is_method:
-                noted.add(f"{name}(more)")
+    noted.update(_tensor_forms(name, full_name, arguments, is_method=is_method))
     for value in (*given, receiver) if receiver is not None else given:
         if value.kind is Kind.HOST_TENSOR:
             noted.add(f"{name}(host)")
         elif _names_device(value) and factories.place_of(value) is Kind.HOST_TENSOR:
             noted.add(f"{name}(cpu)")
+
+
+def _tensor_forms(
+    name: str, full_name: str, arguments: Arguments, *, is_method: bool
+) -> Iterator[str]:
+    """Yield what tells which arguments are device tensors."""
+    for position, value in enumerate(arguments.positional):
+        if _has_tensor(value):
+            # What is a method here may be a function to a rule, and the other way round.
+            yield from (f"{name}(@{position})", f"{name}(@{position + 1})", f"{name}(tensor)")
+            yield f"{full_name}(tensor)"
+            if position or is_method:
+                yield f"{name}(more)"
+    for number, (keyword, value) in enumerate(arguments.keywords):
+        if _has_tensor(value):
+            yield from (f"{name}({keyword}=)", f"{name}(tensor)", f"{full_name}(tensor)")
+            if number or arguments.positional or is_method:
+                yield f"{name}(more)"
 
 
 def _names_device(value: Value) -> bool:
