@@ -132,7 +132,7 @@ def _run(options: argparse.Namespace) -> int:
     missing = complain_of_missing(files)
     since = revisions.asked(options, files, is_stdin=is_stdin)
     # Only now what takes time to load, so that a mistake is answered at once.
-    from capturelint.cli.settings import settings, with_selection
+    from capturelint.cli.settings import complain_of_patterns, settings, with_selection
 
     name = Path(options.stdin_filename or "stdin.py")
     given = settings(options, name if is_stdin else files[0])
@@ -150,13 +150,14 @@ def _run(options: argparse.Namespace) -> int:
         due = None if since is None else since.due(result.findings, config, rules(), progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
+    is_mistaken = complain_of_patterns(result, config, options) or bool(missing)
     result = narrowing.without_known(
         result, options, entries, config, is_path_missing=bool(missing)
     )
     result = revisions.only_due(result, due)
     distant = due.distant if due is not None else frozenset()
     report(result, options, rules, needs_roots=config.scope.value != "all", distant=distant)
-    return _exit_code(result, is_path_missing=bool(missing), exit_zero=options.exit_zero)
+    return _exit_code(result, is_mistaken=is_mistaken, exit_zero=options.exit_zero)
 
 
 def _rules(config: Config, given: Config, options: argparse.Namespace) -> Sequence[RuleEntry]:
@@ -207,10 +208,10 @@ def _check_stdin(
     return engine.check([], config, rules, stdin=(name, text), progress=progress)
 
 
-def _exit_code(result: CheckResult, *, is_path_missing: bool, exit_zero: bool) -> int:
+def _exit_code(result: CheckResult, *, is_mistaken: bool, exit_zero: bool) -> int:
     if any(finding.code == "CL001" for finding in result.findings):
         return 3
-    if is_path_missing:
+    if is_mistaken:
         return 2
     return 1 if result.findings and not exit_zero else 0
 

@@ -27,21 +27,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the roots and return 0, or 2 when a path is missing."""
+    """List the roots and return 0, or 2 when a path is missing or a pattern matches nothing."""
     return output.until_interrupted(_run, options)
 
 
 def _run(options: argparse.Namespace) -> int:
     paths = [Path(path) for path in options.paths or ["."]]
     missing = complain_of_missing(paths)
-    from capturelint.cli.settings import settings
+    from capturelint.cli.settings import complain_of_patterns, settings
     from capturelint.lint import listing
     from capturelint.report import roots as report
     from capturelint.report.text import NO_ROOTS
 
     config = settings(options, paths[0])
     with progress_line() as progress:
-        roots = listing.list_roots(paths, config, progress=progress)
+        found = listing.list_roots(paths, config, progress=progress)
+    is_mistaken = complain_of_patterns(found, config, options)
+    roots = found.roots
     if options.format == "json":
         if not roots:
             output.complain(NO_ROOTS)
@@ -49,4 +51,4 @@ def _run(options: argparse.Namespace) -> int:
     else:
         color = output.use_color(sys.stdout, no_color=options.no_color)
         output.write(report.render_text(roots, color=color, reached=options.reached), None)
-    return 2 if missing else 0
+    return 2 if missing or is_mistaken else 0

@@ -6,12 +6,17 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from capturelint.cli import output
 from capturelint.config import Config, Scope, load_config
 from capturelint.errors import CapturelintError, ConfigError
 from capturelint.lint.codes import OWN, nearest_code
 from capturelint.preset import UnknownPresetError, load_preset
 from capturelint.release import Release
+
+if TYPE_CHECKING:
+    from capturelint.lint.result import CheckResult, Listing
 
 
 class UnknownCodeError(CapturelintError):
@@ -97,6 +102,21 @@ def check_codes(config: Config, rules: Iterable[str], *, file: Path | None = Non
         for code in codes:
             if not any(rule.startswith(code) for rule in known):
                 raise UnknownCodeError(code, where, known, file=file)
+
+
+def complain_of_patterns(
+    result: CheckResult | Listing, config: Config, options: argparse.Namespace
+) -> bool:
+    """Print a line about each pattern that matches nothing; return whether that is a mistake.
+
+    `--exclude` may have left out what a pattern is for.
+    """
+    file = file_of(config, options)
+    for line in result.errors:
+        output.complain(f"{'warning: ' if options.exclude else ''}{file}: {line}")
+    for line in result.warnings:
+        output.complain(f"warning: {file}: {line}")
+    return bool(result.errors) and not options.exclude
 
 
 def words(given: Iterable[str] | None) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import deep_recursion, settled_heap, without_collection
 from capturelint.lint.linked import Linked, link
-from capturelint.lint.patterns import idle
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
 from capturelint.lint.sites.reading import read_sites
+from capturelint.lint.unmatched import unmatched
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.ways import Way, first_line
 from capturelint.rule import Report, Rule, Subject, Trait
@@ -48,12 +48,7 @@ def check(
         paths, config, wanted, stdin=stdin, progress=progress, store=store, seen=seen
     )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
-    errors: list[str] = []
-    if stdin is None and any(path.is_dir() for path in paths):
-        # Of files named one by one nobody expects that they hold all that is configured.
-        named = (("roots", config.roots), ("eager", config.eager), ("step", config.step))
-        for key, patterns in named:
-            errors += [f"{key}: {line}" for line in idle(patterns, linked.project)]
+    errors, warnings = unmatched(linked, config, [] if stdin is not None else paths)
     with settled_heap():
         found += _said(linked, active, progress)
     for index, why in linked.failures():
@@ -66,8 +61,9 @@ def check(
         captured_functions=len(linked.captured),
         files=linked.files,
         presets=linked.presets,
-        errors=tuple(errors),
+        errors=errors,
         step_functions=len(linked.step_states()),
+        warnings=warnings,
     )
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from capturelint.config import Config, Scope
 from capturelint.lint.engine import Progress, linked_files
 from capturelint.lint.linked import Linked
-from capturelint.lint.result import Reached, RootReport
+from capturelint.lint.result import Listing, Reached, RootReport
+from capturelint.lint.unmatched import unmatched
 from capturelint.lint.ways import first_line, start_of
 
 
 def list_roots(
     paths: Sequence[Path], config: Config, *, progress: Progress | None = None
-) -> tuple[RootReport, ...]:
+) -> Listing:
     """Return the roots of the files under `paths` and what each one reaches."""
     linked = linked_files(
         paths, config, lambda _names, _traits: False, stdin=None, progress=progress
@@ -26,7 +27,7 @@ def list_roots(
         functions = [state.index for state in linked.step_states()]
         starts = {index: why for index, why in around.starts.items() if linked.is_own(index)}
         found += _reports(linked, functions, starts, Scope.STEP)
-    return tuple(map(linked.cells.root, found))
+    return Listing(tuple(map(linked.cells.root, found)), *unmatched(linked, config, paths))
 
 
 def _reports(

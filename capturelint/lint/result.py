@@ -12,7 +12,8 @@ from capturelint.finding import Finding, Step
 class CheckResult:
     """What a run found. `findings` are filtered and in order, unreadable files among them.
 
-    `errors` are functions that could not be analysed, a line each. `baselined` counts the findings
+    `errors` are patterns of the settings that match nothing, a line each; `warnings` the same where
+    only a part of the project was looked at. `baselined` counts the findings
     that a baseline holds, `older` those that no change asked about brought; neither are among
     `findings`.
     """
@@ -26,6 +27,7 @@ class CheckResult:
     step_functions: int = 0
     baselined: int = 0
     older: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,12 @@ class RootReport:
     reached: tuple[Reached, ...]
     cell: int | None = None
     scope: Scope = Scope.CAPTURED
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All roots of a run. `errors` and `warnings`: as in `CheckResult`."""
+
+    roots: tuple[RootReport, ...]
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -23,7 +23,8 @@ def render(result: CheckResult, *, folder: str = "") -> str:
     start; "" if that is the working directory itself.
     """
     lines = [_command(finding, folder) for finding in result.findings]
-    lines += [f"::warning title=capturelint::{_data(error)}" for error in result.errors]
+    lines += [f"::error title=capturelint::{_data(error)}" for error in result.errors]
+    lines += [f"::warning title=capturelint::{_data(warning)}" for warning in result.warnings]
     return "\n".join([*lines, summary(result)])
 
 

@@ -26,6 +26,7 @@ def render(result: CheckResult, *, counts: bool = False) -> str:
             "step_functions": result.step_functions,
             "files": result.files,
             "errors": list(result.errors),
+            "warnings": list(result.warnings),
             "baselined": result.baselined,
             "older": result.older,
             **({"statistics": statistics.document(result)} if counts else {}),

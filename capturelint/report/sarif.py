@@ -57,7 +57,8 @@ def render(result: CheckResult, rules: Sequence[RuleEntry]) -> str:
 
 def _invocation(result: CheckResult) -> dict[str, object]:
     """Return how the run went: a file that could not be read is told, a bug of ours fails it."""
-    told = [_notification(error, "warning") for error in result.errors]
+    told = [_notification(error, "error") for error in result.errors]
+    told += [_notification(warning, "warning") for warning in result.warnings]
     for finding in result.findings:
         if finding.code in (_UNREAD, _FAILED):
             level = "error" if finding.code == _FAILED else "warning"

@@ -46,9 +46,12 @@ def render(
 def conclusion(
     result: CheckResult, *, color: bool, needs_roots: bool = True, hints: bool = True
 ) -> str:
-    """Return what follows the findings; the summary is its last line."""
+    """Return what follows the findings; the summary is its last line.
+
+    Patterns that match nothing are told on stderr.
+    """
     style = Style(color)
-    lines = [style.bad(f"error: {error}") for error in result.errors]
+    lines: list[str] = []
     if needs_roots and is_rootless(result):
         lines.append(style.loud(NO_ROOTS))
     if hints and result.findings:

@@ -182,6 +182,7 @@ def test_json_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None
         "step_functions",
         "files",
         "errors",
+        "warnings",
         "baselined",
         "older",
     ]

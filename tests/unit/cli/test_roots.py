@@ -11,7 +11,7 @@ import pytest
 from capturelint.cli.main import main
 from capturelint.config import Config
 from capturelint.lint import listing
-from capturelint.lint.result import Reached, RootReport
+from capturelint.lint.result import Listing, Reached, RootReport
 from capturelint.report.text import NO_ROOTS
 
 _ROOT = RootReport("B.forward", "b.py", 7, "a marker", (Reached("helper", "b.py", 40, ()),))
@@ -24,10 +24,10 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[Pat
 
     def list_roots(
         paths: Sequence[Path], config: Config, *, progress: Callable[[str], None] | None = None
-    ) -> tuple[RootReport, ...]:
+    ) -> Listing:
         assert progress is None, "there is no terminal here"
         asked.append((list(paths), config))
-        return (_ROOT,) if Path("b.py") in paths else ()
+        return Listing((_ROOT,) if Path("b.py") in paths else ())
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(listing, "list_roots", list_roots)
@@ -84,3 +84,19 @@ def test_a_missing_path_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None
     out, err = capsys.readouterr()
     assert "B.forward" in out
     assert err == "capturelint: no such file or folder: gone\n"
+
+
+def test_a_pattern_that_matches_nothing_exits_with_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path.cwd()
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    settings = folder / "pyproject.toml"
+    settings.write_text('[tool.capturelint]\nroots = ["a.nope"]\nstep = ["b.nope"]\n')
+
+    assert main(["roots"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"capturelint: {settings}: roots: 'a.nope' matches nothing in the checked files",
+        f"capturelint: {settings}: step: 'b.nope' matches nothing in the checked files",
+    ]

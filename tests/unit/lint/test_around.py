@@ -261,13 +261,13 @@ def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
 def test_steps_are_listed_with_why_and_what_they_reach(tmp_path: Path) -> None:
     written(tmp_path, {"m.py": _RUNNER})
 
-    listed = list_roots([tmp_path], config_for(tmp_path, scope=Scope.STEP))
+    listed = list_roots([tmp_path], config_for(tmp_path, scope=Scope.STEP)).roots
 
     assert [(r.function, r.why) for r in listed if r.scope is Scope.STEP] == [
         ("m.Runner.run", "replays a graph")
     ]
     assert [one.function for one in listed[-1].reached] == ["m.Runner.kept"]
-    assert {r.scope for r in list_roots([tmp_path], config_for(tmp_path))} == {Scope.CAPTURED}
+    assert {r.scope for r in list_roots([tmp_path], config_for(tmp_path)).roots} == {Scope.CAPTURED}
 
 
 def test_no_rule_speaks_of_capture_in_a_step() -> None:

@@ -261,7 +261,7 @@ def test_roots_are_listed_with_what_is_first_reached_from_them(
             def forward(self, x: Tensor): return x
     """
     written(tmp_path, {"a.py": text})
-    listed = list_roots([tmp_path], config_for(tmp_path))
+    listed = list_roots([tmp_path], config_for(tmp_path)).roots
 
     assert {(r.function, r.path, r.line, r.why) for r in listed} == {
         ("a.A.forward", "a.py", 4, "forward of an nn.Module"),

@@ -107,7 +107,7 @@ def test_markers_and_sites_of_a_cell_are_roots(tmp_path: Path) -> None:
     )
     written(tmp_path, {"nb.ipynb": _notebook(*cells)})
 
-    roots = list_roots([Path("nb.ipynb")], config_for(tmp_path))
+    roots = list_roots([Path("nb.ipynb")], config_for(tmp_path)).roots
 
     assert [(root.path, root.cell, root.line) for root in roots] == [
         ("nb.ipynb", 1, 1),  # the module's own code, which begins with the first cell

@@ -43,7 +43,15 @@ UNREAD = Finding("CL000", "unreadable-file", (), "is binary", "x.py", Span(1, 0,
 FIXED = Fix("proven", (Edit(Span(12, 12, 12, 20), "n = x"),))
 
 
-def result_of(*findings: Finding, errors: tuple[str, ...] = ()) -> CheckResult:
+def result_of(
+    *findings: Finding, errors: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
+) -> CheckResult:
     return CheckResult(
-        findings=findings, roots=1, captured_functions=2, files=3, presets=(), errors=errors
+        findings=findings,
+        roots=1,
+        captured_functions=2,
+        files=3,
+        presets=(),
+        errors=errors,
+        warnings=warnings,
     )

@@ -27,8 +27,11 @@ def test_what_breaks_a_graph_is_an_error() -> None:
 
 
 def test_what_went_wrong_and_the_summary_are_in_the_log() -> None:
-    assert github.render(result_of(errors=("roots: `x`\n50%",))).splitlines() == [
-        "::warning title=capturelint::roots: `x`%0A50%25",
+    assert github.render(
+        result_of(errors=("roots: `x`\n50%",), warnings=("step: `y`",))
+    ).splitlines() == [
+        "::error title=capturelint::roots: `x`%0A50%25",
+        "::warning title=capturelint::step: `y`",
         "0 findings, 3 files checked, 1 root, 2 captured functions, no preset",
     ]
 

@@ -9,7 +9,9 @@ from capturelint.lint.result import CheckResult
 from capturelint.report import json
 
 
-def _result(*findings: Finding, errors: tuple[str, ...] = ()) -> CheckResult:
+def _result(
+    *findings: Finding, errors: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
+) -> CheckResult:
     return CheckResult(
         findings=findings,
         roots=1,
@@ -17,6 +19,7 @@ def _result(*findings: Finding, errors: tuple[str, ...] = ()) -> CheckResult:
         files=3,
         presets=("vllm",),
         errors=errors,
+        warnings=warnings,
     )
 
 
@@ -40,7 +43,7 @@ def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
         '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
         '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
         '"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
-        '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"baselined":0,"older":0}'
+        '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"warnings":[],"baselined":0,"older":0}'
     )
 
 
@@ -68,8 +71,8 @@ def test_what_a_finding_lacks_is_null_or_empty() -> None:
 
 
 def test_no_finding_is_an_empty_list_and_errors_are_kept() -> None:
-    assert json.render(_result(errors=("one",))) == (
-        '{"version":1,"findings":[],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":["one"],"baselined":0,"older":0}'
+    assert json.render(_result(errors=("one",), warnings=("two",))) == (
+        '{"version":1,"findings":[],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":["one"],"warnings":["two"],"baselined":0,"older":0}'
     )
 
 

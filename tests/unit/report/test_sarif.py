@@ -19,9 +19,11 @@ _FOLDER = Path(__file__).parents[3] / "fixtures" / "sarif"
 _SCHEMA = json.loads((_FOLDER / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 
 
-def _run(*findings: Finding, errors: tuple[str, ...] = ()) -> dict[str, Any]:
+def _run(
+    *findings: Finding, errors: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """Return the one run of a log, after it was held against the schema."""
-    text = sarif.render(result_of(*findings, errors=errors), builtin_rules())
+    text = sarif.render(result_of(*findings, errors=errors, warnings=warnings), builtin_rules())
     assert text.isascii()
     log = json.loads(text)
     checker = jsonschema.Draft4Validator.FORMAT_CHECKER
@@ -180,7 +182,9 @@ def test_a_cell_is_told_in_words_and_has_no_region() -> None:
 
 
 def test_what_went_wrong_is_a_notification() -> None:
-    [invocation] = _run(UNREAD, SLOW, IDLE, errors=("roots: `x` matches nothing",))["invocations"]
+    [invocation] = _run(
+        UNREAD, SLOW, IDLE, errors=("roots: `x` matches nothing",), warnings=("step: `y`",)
+    )["invocations"]
 
     place = {
         "physicalLocation": {
@@ -191,7 +195,8 @@ def test_what_went_wrong_is_a_notification() -> None:
     assert invocation == {
         "executionSuccessful": True,
         "toolExecutionNotifications": [
-            {"level": "warning", "message": {"text": "roots: `x` matches nothing"}},
+            {"level": "error", "message": {"text": "roots: `x` matches nothing"}},
+            {"level": "warning", "message": {"text": "step: `y`"}},
             {
                 "level": "warning",
                 "message": {"text": "is binary"},

@@ -100,15 +100,6 @@ def test_without_findings_there_is_nothing_to_explain() -> None:
     )
 
 
-def test_errors_stand_above_the_summary() -> None:
-    result = replace(_RESULT, findings=(), errors=("one", "two"))
-
-    assert text.render(result, color=False, show_chain=False).splitlines()[:-1] == [
-        "error: one",
-        "error: two",
-    ]
-
-
 def test_colours_change_nothing_but_colours() -> None:
     plain = text.render(_RESULT, color=False, show_chain=True)
     colored = text.render(_RESULT, color=True, show_chain=True)

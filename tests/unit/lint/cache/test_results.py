@@ -29,6 +29,7 @@ _RESULT = CheckResult(
     files=3,
     presets=("vllm",),
     errors=("roots: none",),
+    warnings=("step: none",),
     step_functions=4,
     baselined=5,
     older=6,
