@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from capturelint.kind import Value
 from capturelint.lint.values import changing, first_calls
@@ -19,9 +19,12 @@ def run_arms(
     run_block: Callable[[Frame, Sequence[ast.stmt]], bool],
     *,
     certain: bool | None,
-    dormant_body: bool,
+    dormant: Mapping[bool, bool],
 ) -> bool:
-    """Run the arms that may be taken; return whether control comes out of one."""
+    """Run the arms that may be taken; return whether control comes out of one.
+
+    `dormant` says, by outcome of the test, which arms only the first call takes.
+    """
     before, flags, kept = frame.env, frame.flags, frame.kept
     written, arms = kept.written, kept.arms
     test = (-1 if frame.function is None else frame.function.index, node.lineno)
@@ -36,10 +39,11 @@ def run_arms(
         frame.env = dict(narrowed(frame, node.test, outcome=branch))
         kept.arms = (*arms, (test, branch))
         kept.written = written | kept.written_where(node.test) if branch else written
-        if dormant_body and branch:
+        if dormant[branch]:
             with frame.dormant():
                 falls_through = run_block(frame, block)
-            _note_remembered(frame, node)
+            if branch:
+                _note_remembered(frame, node)
         else:
             falls_through = run_block(frame, block)
         if falls_through:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from capturelint.kind import HOST, UNKNOWN
-from capturelint.lint.values import once, truth
+from capturelint.lint.values import fills, once, truth
 from capturelint.lint.values.arms import note_decision, run_arms
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
@@ -52,7 +52,8 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     is_first = once.is_first_call_only(
         node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
     )
-    return run_arms(frame, node, run_block, certain=certain, dormant_body=is_first)
+    dormant = {True: is_first, False: fills.is_filled_by_else(node, frame.origins)}
+    return run_arms(frame, node, run_block, certain=certain, dormant=dormant)
 
 
 def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
@@ -92,6 +93,7 @@ def _for(frame: Frame, node: ast.stmt) -> bool:
     if isinstance(node.iter, ast.Tuple | ast.List) and not node.iter.elts:
         return run_block(frame, node.orelse)
     element = iterated(source)
+    _note_origin(frame, node.target, node.iter)
     if source.sources:
         element = element._replace(sources=source.sources)
         if frame.live:
@@ -99,6 +101,15 @@ def _for(frame: Frame, node: ast.stmt) -> bool:
     _loop(frame, node, lambda: bind(frame, node.target, element))
     run_block(frame, node.orelse)
     return True
+
+
+def _note_origin(frame: Frame, target: ast.expr, source: ast.expr) -> None:
+    """Note that each thing a loop gives is held by what `for group in self.param_groups` names."""
+    if isinstance(target, ast.Name):
+        chain = once.origin(source)
+        frame.origins.pop(target.id, None)
+        if chain.startswith(f"{frame.self_name}."):
+            frame.origins[target.id] = chain
 
 
 def _while(frame: Frame, node: ast.stmt) -> bool:
