@@ -2,10 +2,11 @@
 
     python tests/bench/bench_check.py TREE [TREE ...] [--rounds 3] [--torchfix]
 
-Prints, per tree, medians of CPU seconds (user and system, children included), the peak resident
-memory of one process in MiB, and the ratio to parsing all files with `ast.parse`, all measured in one
-run, turn and turn about: without a cache, with an empty one, with nothing changed, with one file
-changed that findings rest on and one that none does; then ruff. The trees are copied first. With
+Prints, per tree, medians of CPU seconds (user and system, children included) and of wall seconds, the
+peak resident memory of one process in MiB, and the ratio of CPU seconds to parsing all files with
+`ast.parse`, all measured in one run, turn and turn about: without a cache, with an empty one, with
+nothing changed, with a line added above all code of a file with findings, and with a line of captured
+code changed; then ruff. The trees are copied first. With
 `--torchfix` also flake8 with TorchFix, from an environment made for it, on every tenth file.
 It is no test: nothing here is asserted, since a machine's speed is not ours.
 """
@@ -20,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,9 +40,10 @@ for path in pathlib.Path(sys.argv[1]).rglob("*.py"):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run of a command took: CPU seconds, and MiB of memory at its peak."""
+    """What one run of a command took: CPU and wall seconds, and MiB of memory at its peak."""
 
     seconds: float
+    wall: float
     mebibytes: float
 
 
@@ -64,10 +67,10 @@ class Bench:
         self._run("check, one process", [*self._check(), "--no-cache", "--jobs", "1"])
         self._run("check, empty cache", kept)
         self._run("check, nothing changed", kept)
-        self._change(self._with_findings())
-        self._run("check, a file with findings changed", kept)
-        self._change(self.folder / "version.py")
-        self._run("check, a file without changed", kept)
+        self._change(captured=False)
+        self._run("check, lines of findings moved", kept)
+        self._change(captured=True)
+        self._run("check, captured code changed", kept)
         ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--exit-zero", self.tree.name]
         self._run("ruff, no cache", [*ruff, "--no-cache"])
         ruffs = [*ruff, "--cache-dir", str(self.folder.parent / "ruff")]
@@ -85,7 +88,10 @@ class Bench:
         for name, costs in self.costs.items():
             cost = _median(costs)
             ratio = cost.seconds / max(base, 0.01)
-            yield f"  {name:38} {cost.seconds:7.2f} CPU s {cost.mebibytes:6.0f} MiB {ratio:6.2f} x parse"
+            yield (
+                f"  {name:34} {cost.seconds:7.2f} CPU s {cost.wall:7.2f} wall s"
+                f" {cost.mebibytes:6.0f} MiB {ratio:6.2f} x parse"
+            )
 
     def _check(self) -> list[str]:
         command = [sys.executable, "-m", "capturelint", "check", "--exit-zero", "--format", "json"]
@@ -96,13 +102,18 @@ class Bench:
         self.costs.setdefault(name, []).append(cost)
         return output
 
-    def _with_findings(self) -> Path:
+    def _change(self, *, captured: bool) -> None:
+        """Add a comment to the file of the first finding: at its top, then on the finding's line."""
         found = json.loads(self.output)["findings"]
-        return self.folder.parent / found[0]["path"] if found else self.folder / "version.py"
-
-    def _change(self, path: Path) -> None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n# changed\n")
+        if not found:
+            return
+        path = self.folder.parent / found[0]["path"]
+        lines = path.read_text(encoding="utf-8").split("\n")
+        if captured:
+            lines[found[0]["line"]] += "  # changed"
+        else:
+            lines.insert(0, "# changed")
+        path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -128,11 +139,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(command: Sequence[str], folder: Path) -> tuple[Cost, bytes]:
     """Run a command in `folder`; return what it cost, its children included, and its output."""
+    start = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE)
     assert process.stdout is not None, "its output is a pipe"
     output = process.stdout.read()
     _, _, usage = os.wait4(process.pid, 0)
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output
+    wall = time.perf_counter() - start
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024), output
 
 
 def _torchfix(bench: Bench, place: Path) -> None:
@@ -155,6 +168,7 @@ def _torchfix(bench: Bench, place: Path) -> None:
 def _median(costs: Sequence[Cost]) -> Cost:
     return Cost(
         statistics.median(cost.seconds for cost in costs),
+        statistics.median(cost.wall for cost in costs),
         statistics.median(cost.mebibytes for cost in costs),
     )
 
