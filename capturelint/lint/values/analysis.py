@@ -67,7 +67,9 @@ class Analysis(Depth):
         # evaluated once, with what their callers pass.
         while self._roots or self._queue:
             if self._roots:
-                self._evaluate_new(self._roots.pop())
+                state = self.states[self._roots.pop()]
+                if not state.rounds:
+                    self._evaluate(state)
                 continue
             index = next(iter(self._queue))
             del self._queue[index]
@@ -90,10 +92,6 @@ class Analysis(Depth):
         state = self._state(index)
         state.is_start, state.loop_line = True, loop_line
         self._roots.append(index)
-
-    def _evaluate_new(self, index: int) -> None:
-        if not self.states[index].rounds:
-            self._evaluate(self.states[index])
 
     def add_graphed(self, values: Sequence[Value]) -> None:
         """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
@@ -227,6 +225,7 @@ class Analysis(Depth):
         state.is_site, state.rounds = False, 0
         if not state.is_root and not state.callers:
             del self.states[index]
+            self._queue.pop(index, None)
 
     def note_region(self, frame: Frame) -> None:
         """Note that a capture site really captures."""

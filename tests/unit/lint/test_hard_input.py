@@ -48,6 +48,18 @@ def test_a_lambda_that_calls_itself_is_evaluated_once(value: str, tmp_path: Path
     assert [f.code for f in result.findings] == ["CL101"]
 
 
+def test_a_function_that_calls_itself_around_no_capture_is_checked(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\ndef run(step=None):\n    run(other)\n    if False:\n"
+        "        with torch.cuda.graph(None):\n            step()\n\n\n"
+        "def other(x):\n    return x\n"
+    )
+
+    result = _checked(tmp_path, text)
+
+    assert (result.roots, result.findings) == (0, ())
+
+
 def test_a_form_feed_before_a_line_means_nothing(tmp_path: Path) -> None:
     result = _checked(tmp_path, f"{_HEAD}{_FORWARD}\f        return x.item()\n")
 
