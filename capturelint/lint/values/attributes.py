@@ -96,7 +96,9 @@ class Attributes:
         found = self._from_stores(order, name, constructing=True)
         # What other methods store may rest on what the constructor stored.
         self._values[index, name] = found if found is not None else self._declared(order, name)
-        later = self._from_stores(order, name, constructing=False)
+        later = self._from_stores(
+            order, name, constructing=False, is_number=found is not None and _is_number(found)
+        )
         if later is not None:
             found = later if found is None else join(found, later)
             found = found._replace(constant=() if not found.is_none else found.constant)
@@ -134,11 +136,17 @@ class Attributes:
         return found
 
     def _from_stores(
-        self, order: tuple[int, ...], name: str, *, constructing: bool | None = None
+        self,
+        order: tuple[int, ...],
+        name: str,
+        *,
+        constructing: bool | None = None,
+        is_number: bool = False,
     ) -> Value | None:
         """Return the join of what the classes' functions assign to `self.name`.
 
-        `constructing`: only constructors, or only other functions; None for all.
+        `constructing`: only constructors, or only other functions; None for all. `is_number`: the
+        constructor makes it one, so that a base that is ready for a tensor too says nothing new.
         """
         analysis = self._analysis
         found: Value | None = None
@@ -148,6 +156,8 @@ class Attributes:
                 if constructing is not None and is_constructor is not constructing:
                     continue
                 stored = analysis.setup.stores(function.index).get(name)
+                if is_number and stored is not None and stored.mixed and index != order[0]:
+                    continue
                 if stored is not None:
                     found = stored if found is None else join(found, stored)
                     if constructing is False and self._values.get((order[0], name)) is None:
@@ -181,6 +191,11 @@ class Attributes:
             if source:
                 return self._analysis.setup.class_constant(one, source)
         return None
+
+
+def _is_number(value: Value) -> bool:
+    is_constant = bool(value.constant) and isinstance(value.constant[0], int | float)
+    return value.kind is Kind.HOST_VALUE and is_constant
 
 
 def _is_abstract(function: Function) -> bool:
