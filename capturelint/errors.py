@@ -28,10 +28,14 @@ class UnknownOptionError(CapturelintError):
 
 
 class UnknownRuleError(CapturelintError):
-    """A rule code was asked for that no loaded rule has."""
+    """A rule was asked for by a code or name that no loaded rule has."""
 
     def __init__(self, code: str, known: Iterable[str]) -> None:
-        hint = _nearest(code.upper(), known) or "`capturelint rule --all` lists them"
+        hint = (
+            _nearest(code.upper(), known)
+            or _nearest(code.lower(), known)
+            or "`capturelint rule --all` lists them"
+        )
         super().__init__(f"no rule {code!r}; {hint}")
 
 
@@ -40,6 +44,16 @@ class BadRuleFileError(CapturelintError):
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{path} {problem}; `rules/__init__.py` says what a rule file holds")
+
+
+class EmptyRuleFolderError(CapturelintError):
+    """A rule folder named in the configuration holds no rule file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"no rule file (`cl*.py`) in {folder}; name one such as `cl991_poke.py`, or correct"
+            " `rule-folders` in the configuration"
+        )
 
 
 class MissingRuleFolderError(CapturelintError):

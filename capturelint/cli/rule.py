@@ -16,7 +16,9 @@ from capturelint.report import page
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rule`."""
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("code", nargs="?", help="such as CL101")
+    which.add_argument(
+        "code", nargs="?", help="of a rule, such as CL101, or its name, such as host-read"
+    )
     which.add_argument(
         "--all", action="store_true", help="list every rule, with a sentence on each"
     )
@@ -43,5 +45,5 @@ def _all(rules: Sequence[RuleEntry]) -> list[page.Topic]:
 
 
 def _one(code: str, rules: Sequence[RuleEntry]) -> page.Topic:
-    own = [one for one in OWN if one.code == code.upper()]
+    own = [one for one in OWN if code.upper() == one.code or code.lower() == one.name]
     return own[0] if own else find_rule(code, rules)

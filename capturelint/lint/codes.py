@@ -50,7 +50,7 @@ IDLE = OwnCode(
     "CL002",
     "idle-comment",
     """\
-A comment addressed to capturelint has no effect.
+A comment addressed to capturelint, or a code of ours after `# noqa:`, has no effect.
 
 It accepts a finding that is not there (any more), names a code that no rule has, is not understood,
 or marks nothing because no function or class follows. With `require-reason`, an accepted finding
@@ -61,8 +61,10 @@ without a reason is reported too.
 Remove the comment, or write one of these:
 
 - `# capturelint: ignore[CL101] reason` on the line of the finding, or alone above a statement, which
-  then covers all of it;
-- `# capturelint: captured` or `# capturelint: eager` above a function or class, in its first line, or
+  then covers all of it; `ignore[CL1]` accepts all codes that begin so, a bare `ignore` every code;
+- `# noqa: CL101` on the line of the finding. Codes of other tools there, and a bare `# noqa`, which
+  accepts every code, are never reported;
+- `# capturelint: captured`, `# capturelint: eager` or `# capturelint: step` above a function or class, in its first line, or
   below that and before the body. Blank lines, other comments and decorators may stand between.""",
 )
 OWN = (UNREADABLE, INTERNAL, IDLE)

@@ -12,10 +12,13 @@ from difflib import get_close_matches
 from capturelint.finding import Span
 
 IGNORE = "ignore"
+NOQA = "noqa"
 MARKS = ("captured", "eager", "step")
 
 # One that is quoted is spoken of, not used.
 _DIRECTIVE = re.compile(r"(?<![`'\"])#\s*capturelint:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
+# Other tools' codes may begin with these letters too, but go on with more of them.
+_OURS = re.compile(r"#\s*noqa\s*:[^#\n]*\bCL[0-9]", re.IGNORECASE)
 # What people write who know another tool, or forgot the word.
 _MEANT = {
     IGNORE: "accept allow disable exclude noqa nolint off skip suppress",
@@ -33,6 +36,15 @@ class Directive:
     word: str
     rest: str
     is_alone: bool
+
+
+def has_comments(text: str) -> bool:
+    """Return whether a text may hold comments to capturelint, which are told where they are idle."""
+    if "capturelint:" in text:
+        return True
+    # Words are found much faster than the pattern, which few files match.
+    has_words = any(word in text for word in ("noqa", "NOQA", "NoQA"))
+    return has_words and _OURS.search(text) is not None
 
 
 def comment_tokens(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:

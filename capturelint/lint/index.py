@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from capturelint.lint.directives import has_comments
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
@@ -62,7 +63,7 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
         functions=tuple(functions),
         classes=tuple(walk.classes),
         assigns=walk.assigns,
-        has_comments="capturelint:" in text,
+        has_comments=has_comments(text),
         foreign=tuple(walk.foreign),
         rebound={name: walk.first.get(name, "") for name in walk.rebound},
         top_functions=walk.top_functions,

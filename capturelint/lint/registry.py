@@ -1,4 +1,4 @@
-"""Load rule files and look rules up by code."""
+"""Load rule files and look rules up by code or name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from pathlib import Path
 from types import ModuleType
 
 from capturelint.bundle import bundled
-from capturelint.errors import BadRuleFileError, MissingRuleFolderError, UnknownRuleError
+from capturelint.errors import (
+    BadRuleFileError,
+    EmptyRuleFolderError,
+    MissingRuleFolderError,
+    UnknownRuleError,
+)
 from capturelint.rule import Rule
 
 
@@ -59,19 +64,24 @@ def all_rules(folders: Iterable[Path]) -> tuple[RuleEntry, ...]:
 def load_rules(folder: Path) -> tuple[RuleEntry, ...]:
     """Load every `cl*.py` file in `folder`. Its fixtures are in the `fixtures` folder beside it.
 
-    Raises `MissingRuleFolderError` or `BadRuleFileError`.
+    Raises `MissingRuleFolderError`, `EmptyRuleFolderError` or `BadRuleFileError`.
     """
     if not folder.is_dir():
         raise MissingRuleFolderError(folder)
-    return tuple(_load(path) for path in sorted(folder.glob("cl*.py")))
+    paths = sorted(folder.glob("cl*.py"))
+    if not paths:
+        raise EmptyRuleFolderError(folder)
+    return tuple(map(_load, paths))
 
 
-def find_rule(code: str, entries: Sequence[RuleEntry]) -> RuleEntry:
-    """Return the rule whose code is `code`, in any case. Raises `UnknownRuleError`."""
-    for entry in entries:
-        if entry.code == code.upper():
-            return entry
-    raise UnknownRuleError(code, [entry.code for entry in entries])
+def find_rule(word: str, entries: Sequence[RuleEntry]) -> RuleEntry:
+    """Return the rule whose code or name is `word`, in any case. Raises `UnknownRuleError`."""
+    names = {entry.rule.about.name: entry for entry in entries}
+    known = {**names, **{entry.code: entry for entry in entries}}
+    for spelling in (word.upper(), word.lower()):
+        if spelling in known:
+            return known[spelling]
+    raise UnknownRuleError(word, known)
 
 
 def _load(path: Path) -> RuleEntry:

@@ -6,12 +6,20 @@ import ast
 import io
 import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 
 from capturelint.finding import Finding, Span
-from capturelint.lint.codes import IDLE, OWN, nearest_code
-from capturelint.lint.directives import IGNORE, Directive, comment_tokens, complaint, directives_in
+from capturelint.lint.accepting import Comment
+from capturelint.lint.codes import IDLE, OWN
+from capturelint.lint.directives import (
+    IGNORE,
+    NOQA,
+    Directive,
+    comment_tokens,
+    complaint,
+    directives_in,
+    has_comments,
+)
 from capturelint.lint.markers import Definition, Markers
 from capturelint.lint.registry import builtin_rules
 
@@ -20,7 +28,7 @@ _ALWAYS_SHOWN = frozenset({"CL000", "CL001"})
 _CODE = r"[A-Za-z]+[0-9]+"
 _LIST = re.compile(r"\s*\[(?P<codes>[^\]]*)\]:?(?P<reason>.*)")
 _NOQA = re.compile(
-    rf"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>{_CODE}(?:[,\s]+{_CODE})*))?", re.IGNORECASE
+    rf"(?<![`'\"])#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>{_CODE}(?:[,\s]+{_CODE})*))?", re.IGNORECASE
 )
 _LOOSE_CODE = re.compile(r"\W*CL[0-9]", re.IGNORECASE)
 _SPELLINGS = ("noqa", "NOQA", "NoQA")
@@ -44,7 +52,8 @@ def apply(
     the codes of all rules, None for the built-in ones and `active`. Cheap for a text without such
     comments.
     """
-    if not _has_comments(text, findings):
+    has_noqa = findings and any(spelling in text for spelling in _SPELLINGS)
+    if not has_noqa and not has_comments(text):
         return list(findings)
     lines = io.StringIO(text, newline=None).read().split("\n")
     tree = _Tree(text)
@@ -62,67 +71,6 @@ def apply(
     said += [(one.span, complaint(one, marking)) for one in directives]
     left += [_idle(span, problem, path, lines) for span, problem in said if problem]
     return sorted(left, key=lambda finding: finding.sort_key)
-
-
-def _has_comments(text: str, findings: Sequence[Finding]) -> bool:
-    """Return whether `text` is worth reading again. An idle `noqa` is other tools' business."""
-    if "capturelint:" in text:
-        return True
-    return bool(findings) and any(spelling in text for spelling in _SPELLINGS)
-
-
-@dataclass(slots=True)
-class _Comment:
-    """One comment. It covers `first` to `last`; `codes` is None when it accepts every code.
-
-    `used` collects what it has accepted so far.
-    """
-
-    span: Span
-    first: int
-    last: int
-    codes: tuple[str, ...] | None
-    reason: str
-    is_own: bool
-    used: set[str] = field(default_factory=set)
-
-    def accepts(self, finding: Finding) -> bool:
-        """Return whether this comment accepts a finding, and remember it."""
-        span = finding.span
-        if not (self.first <= span.line <= self.last or self.first <= span.end_line <= self.last):
-            return False
-        if self.codes is None:
-            self.used.add(finding.code)
-            return True
-        matched = [code for code in self.codes if finding.code.startswith(code)]
-        self.used.update(matched)
-        return bool(matched)
-
-    def problems(
-        self, active: Iterable[str], known: Collection[str], *, require_reason: bool
-    ) -> Iterator[str]:
-        """Yield what is wrong with the comment itself; one thing at most."""
-        if not self.is_own:
-            return
-        if self.codes == ():
-            yield "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"
-            return
-        if self.codes is None and not self.used:
-            yield "`capturelint: ignore` accepts nothing here"
-            return
-        unknown = [code for code in self.codes or () if not _is_begun(code, known)]
-        if unknown:
-            near = nearest_code(unknown[0], sorted(known))
-            hint = f"did you mean `{near}`?" if near else "`capturelint rule --all` lists them"
-            yield f"`capturelint: ignore[{unknown[0]}]` names no rule; {hint}"
-            return
-        idle = [
-            code for code in self.codes or () if code not in self.used and _is_begun(code, active)
-        ]
-        if idle:
-            yield f"`capturelint: ignore[{', '.join(idle)}]` accepts nothing here"
-        elif require_reason and not self.reason:
-            yield "`capturelint: ignore` gives no reason; write it after the brackets"
 
 
 class _Tree:
@@ -150,15 +98,11 @@ class _Tree:
         return self._nodes
 
 
-def _is_begun(code: str, codes: Iterable[str]) -> bool:
-    return any(one.startswith(code) for one in codes)
-
-
 def _idle(span: Span, problem: str, path: str, lines: Sequence[str]) -> Finding:
     return Finding(IDLE.code, IDLE.name, (), problem, path, span, source=lines[span.line - 1])
 
 
-def _is_accepted(finding: Finding, comments: Sequence[_Comment]) -> bool:
+def _is_accepted(finding: Finding, comments: Sequence[Comment]) -> bool:
     if finding.code in _ALWAYS_SHOWN:
         return False
     # Every comment is asked, so that two on one finding both count as used.
@@ -166,9 +110,9 @@ def _is_accepted(finding: Finding, comments: Sequence[_Comment]) -> bool:
     return any(answers)
 
 
-def _read(lines: Sequence[str], tree: _Tree) -> tuple[list[_Comment], list[Directive]]:
+def _read(lines: Sequence[str], tree: _Tree) -> tuple[list[Comment], list[Directive]]:
     """Return the comments that accept something, and all other words to capturelint."""
-    comments: list[_Comment] = []
+    comments: list[Comment] = []
     others: list[Directive] = []
     for line, column, text in comment_tokens(lines):
         is_alone = not lines[line - 1][:column].strip()
@@ -181,11 +125,11 @@ def _read(lines: Sequence[str], tree: _Tree) -> tuple[list[_Comment], list[Direc
         if noqa is not None:
             span = Span(line, column, line, column + len(text))
             codes = None if noqa["codes"] is None else _split(noqa["codes"])
-            comments.append(_Comment(span, line, line, codes, "", is_own=False))
+            comments.append(Comment(span, line, line, codes, "", NOQA))
     return comments, others
 
 
-def _accepting(directive: Directive, lines: Sequence[str], tree: _Tree) -> _Comment:
+def _accepting(directive: Directive, lines: Sequence[str], tree: _Tree) -> Comment:
     """Return what `# capturelint: ignore` accepts: its line, or the statement below it."""
     first = last = directive.span.line
     if directive.is_alone:
@@ -199,7 +143,7 @@ def _accepting(directive: Directive, lines: Sequence[str], tree: _Tree) -> _Comm
     elif _LOOSE_CODE.match(reason):
         # Somebody who forgot the brackets does not mean to accept every rule.
         codes = ()
-    return _Comment(directive.span, first, last, codes, reason.strip(" :"), is_own=True)
+    return Comment(directive.span, first, last, codes, reason.strip(" :"), IGNORE)
 
 
 def _split(codes: str) -> tuple[str, ...]:

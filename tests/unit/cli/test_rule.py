@@ -48,6 +48,8 @@ def test_a_code_of_the_tools_own_has_a_page(
 ) -> None:
     assert main(["rule", own.code.lower()]) == 0
     assert capsys.readouterr().out.startswith(f"# {own.code} {own.name}\n\n")
+    assert main(["rule", own.name]) == 0
+    assert capsys.readouterr().out.startswith(f"# {own.code} {own.name}\n\n")
     assert main(["rule", own.code, "--format", "json"]) == 0
     assert capsys.readouterr().out == page.render_json([own]) + "\n"
 

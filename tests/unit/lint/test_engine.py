@@ -142,6 +142,8 @@ def test_an_idle_comment_is_reported_where_nothing_else_is(tmp_path: Path) -> No
 
     assert found(tmp_path, {"a.py": text}) == ["a.py:1 CL002"]
     assert found(tmp_path, {"a.py": text}, select=("CL4",)) == []
+    assert found(tmp_path, {"a.py": "x = 1  # noqa: CL101\n"}) == ["a.py:1 CL002"]
+    assert found(tmp_path, {"a.py": "x = 1  # noqa: E501\n"}) == []
 
 
 def test_an_engine_accepts_by_its_own_comment(tmp_path: Path) -> None:

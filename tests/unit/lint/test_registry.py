@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.errors import BadRuleFileError, MissingRuleFolderError, UnknownRuleError
+from capturelint.errors import (
+    BadRuleFileError,
+    EmptyRuleFolderError,
+    MissingRuleFolderError,
+    UnknownRuleError,
+)
 from capturelint.lint.registry import all_rules, builtin_rules, find_rule, load_rules
 
 RULE = '''\
@@ -71,6 +76,21 @@ def test_a_rule_is_found_by_code_in_any_case(tmp_path: Path) -> None:
     entries = load_rules(rule_folder(tmp_path, cl991_poke=RULE))
 
     assert find_rule("cl991", entries) is entries[0]
+
+
+def test_a_rule_is_found_by_name_in_any_case(tmp_path: Path) -> None:
+    entries = load_rules(rule_folder(tmp_path, cl991_poke=RULE))
+
+    assert find_rule("Poke", entries) is entries[0]
+    with pytest.raises(UnknownRuleError, match=r"no rule 'pok'; did you mean poke\?"):
+        find_rule("pok", entries)
+
+
+def test_a_folder_without_a_rule_file_is_an_error(tmp_path: Path) -> None:
+    folder = rule_folder(tmp_path, my001_poke=RULE)
+
+    with pytest.raises(EmptyRuleFolderError, match=r"no rule file \(`cl\*\.py`\) in .*rules"):
+        all_rules([folder])
 
 
 def test_of_an_unknown_code_the_nearest_is_named(tmp_path: Path) -> None:

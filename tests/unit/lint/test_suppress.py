@@ -57,7 +57,7 @@ def test_a_comment_on_the_line_accepts_a_finding(comment: str) -> None:
     "comment",
     [
         "# noqa: E501",
-        "# noqa: CL2",
+        "# noqa: CL3",
         "# noqable",
         "# spoken of: `# capturelint: ignore[CL101]`",
         "# capturelint ignore[CL101]",
@@ -79,7 +79,7 @@ def test_a_comment_accepts_only_its_own_line() -> None:
     assert _left(text, _at(1), _at(2), _at(3)) == [(1, "CL101", ""), (3, "CL101", "")]
 
 
-@pytest.mark.parametrize(("line", "left"), [(1, 0), (2, 1), (3, 0)])
+@pytest.mark.parametrize(("line", "left"), [(1, 0), (2, 2), (3, 0)])
 def test_first_and_last_line_of_a_finding_count(line: int, left: int) -> None:
     lines = ["n = int(", "    x", ")"]
     lines[line - 1] += "  # noqa: CL101"
@@ -149,7 +149,9 @@ def test_a_comment_above_one_line_of_a_statement_covers_that_line() -> None:
 
 
 def test_noqa_alone_on_a_line_covers_nothing_below() -> None:
-    assert _left("# noqa: CL101\nn = x.item()\n", _at(2)) == [(2, "CL101", "")]
+    left = [(1, "CL002", "`noqa: CL101` accepts nothing here"), (2, "CL101", "")]
+
+    assert _left("# noqa: CL101\nn = x.item()\n", _at(2)) == left
 
 
 def test_an_unread_file_cannot_be_accepted() -> None:
@@ -298,10 +300,36 @@ def test_what_was_not_looked_for_is_not_idle(active: frozenset[str]) -> None:
     assert _left("n = 1  # capturelint: ignore[CL101]\n", active=active) == []
 
 
-def test_an_idle_noqa_is_none_of_our_business() -> None:
-    text = "n = 1  # noqa: CL101\nm = x.item()\n"
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("noqa: CL101", "`noqa: CL101` accepts nothing here"),
+        ("NOQA: E501, cl101", "`noqa: CL101` accepts nothing here"),
+        ("noqa: CL1", "`noqa: CL1` accepts nothing here"),
+        ("noqa: CL991", "`noqa: CL991` names no rule; did you mean `CL901`?"),
+    ],
+)
+def test_an_idle_code_of_ours_after_noqa_is_reported(comment: str, message: str) -> None:
+    assert _left(f"n = 1  # {comment}\n") == [(1, "CL002", message)]
+
+
+@pytest.mark.parametrize(
+    "comment", ["noqa", "noqa: E501", "noqa: CLB101", "noqa: PLR2004, C901", "say `# noqa: CL101`"]
+)
+def test_what_other_tools_read_after_noqa_is_theirs(comment: str) -> None:
+    text = f"n = 1  # {comment}\nm = x.item()\n"
 
     assert _left(text, _at(2)) == [(2, "CL101", "")]
+
+
+def test_a_code_after_noqa_that_was_not_looked_for_is_not_idle() -> None:
+    assert _left("n = 1  # noqa: CL101\n", active=frozenset({"CL201"})) == []
+
+
+def test_a_code_in_use_after_noqa_leaves_the_others_idle() -> None:
+    text = "m = x.item()  # noqa: CL101, CL201\n"
+
+    assert _left(text, _at(1)) == [(1, "CL002", "`noqa: CL201` accepts nothing here")]
 
 
 def test_two_comments_on_one_finding_are_both_in_use() -> None:
