@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,6 +69,23 @@ def test_the_second_example_is_what_bisect_prints() -> None:
     )
 
     assert (masked(done.stdout), done.stderr, done.returncode) == (masked(wanted), "", 1)
+
+
+@needs_torch
+def test_the_training_step_is_judged_with_its_backward(tmp_path: Path) -> None:
+    (example,) = re.findall(r"^  ```python\n(.*?)^  ```$", README, re.DOTALL | re.MULTILINE)
+    case = tmp_path / "step.py"
+    case.write_text(textwrap.dedent(example), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "capturelint", "bisect", "--replays=3", f"{case}:make"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+
+    assert done.stdout.startswith("replays-equal (simulated)"), done.stdout + done.stderr
+    assert "no backward" not in done.stdout
 
 
 def test_the_first_command_runs_both_and_ci_runs_the_second() -> None:

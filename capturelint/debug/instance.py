@@ -13,7 +13,7 @@ from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
-from capturelint.debug.cases.steps import calls_of
+from capturelint.debug.cases.steps import Steps, calls_of
 from capturelint.debug.running import modules_of, names_of
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import State
@@ -25,7 +25,7 @@ _HALVES = ("float16", "bfloat16")
 class Instance:
     """A case that is ready to run. `parts`: its callables by name. `notes`: about its inputs.
 
-    `modules`: every module by path, under all of its names. `dtype`: of its floating parameters.
+    `modules`: every module by path, under all of its names. `steps`: what makes the inputs.
     """
 
     case: Case
@@ -33,6 +33,7 @@ class Instance:
     modules: dict[str, nn.Module]
     state: State
     notes: tuple[str, ...]
+    steps: Steps
 
     @property
     def prepare(self) -> Callable[[int], object] | None:
@@ -40,19 +41,27 @@ class Instance:
         return self.case.prepare
 
 
-def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> Instance:
-    """Return a fresh instance of a case. Runs user code. Raises `CaseError`."""
+def loaded(
+    load: Callable[[], Case], backend: Backend, settings: Settings, *, is_sharing: bool = True
+) -> Instance:
+    """Return a fresh instance of a case. Runs user code. Raises `CaseError`.
+
+    `is_sharing`: an object that all inputs share is one in all steps too, as state is.
+    """
     backend.seed(settings.seed)
     case = load()
     _place(modules_of(case.named).values(), backend, settings)
-    steps = calls_of(case, settings, backend)
+    steps = calls_of(case, settings, backend, is_sharing=is_sharing)
+    shared = steps.shared.objects
+    state_of_shared = {f"argument {name}": one for name, one in shared.items()}
     inputs = [steps(step) for step in range(settings.replays + 1)]
     parts = {
         name: Part(
             path=name,
             cls=_class_of(run),
             run=run,
-            steps=tuple((Call(*calls[name]),) for calls in inputs),
+            steps=tuple((Call(*calls[name], shared=tuple(shared.values())),) for calls in inputs),
+            shared=state_of_shared,
         )
         for name, run in case.named.items()
     }
@@ -60,8 +69,9 @@ def loaded(load: Callable[[], Case], backend: Backend, settings: Settings) -> In
         case=case,
         parts=parts,
         modules=names_of(case.named),
-        state=State(_watched(case), extra=tuple(case.state or ())),
+        state=State({**_watched(case), **state_of_shared}, extra=tuple(case.state or ())),
         notes=(*case.notes, *steps.notes),
+        steps=steps,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from capturelint.debug.attempts.attempt import Tally, attempt
-from capturelint.debug.attempts.part import Call, Part
+from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.recording import Level, record
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend
@@ -18,7 +18,6 @@ from capturelint.debug.outcome import Outcome
 from capturelint.debug.paths import is_below
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.causes import lines_run
-from capturelint.debug.trees.trees import copied
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Place, Verdict
@@ -153,7 +152,7 @@ class Modules:
             self._prepare(part, 0)
             stand_ins.begin(0, static=False)
             for call in part.steps[0]:
-                _on_copies(call).of(part.run)
+                call.copied().of(part.run)
         return (place.path, place.line) in lines
 
     def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
@@ -216,7 +215,7 @@ class Modules:
         def run_step(step: int) -> None:
             self._prepare(part, step)
             for call in part.steps[step]:
-                _on_copies(call).of(part.run)
+                call.copied().of(part.run)
 
         with self.from_start():
             level = record(
@@ -236,10 +235,6 @@ class Modules:
         if self._instance.prepare is not None:
             self._instance.prepare(number)
         self._backend.seed(self._settings.seed + number)
-
-
-def _on_copies(call: Call) -> Call:
-    return replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs)))
 
 
 def described(error: BaseException) -> str:

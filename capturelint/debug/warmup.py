@@ -6,17 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from torch import Tensor
+
 from capturelint.debug.attempts.attempt import Inputs, Tally
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.refused import first_refused
 from capturelint.debug.backend import Backend, CannotTellError
+from capturelint.debug.backward import Backward
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import raised
 from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
 from capturelint.debug.running import running
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change, Snapshot
-from capturelint.debug.trees.trees import copied
+from capturelint.debug.written import held_by, inputs_write_shared, note_on_written, rebound
 
 _CALLS = 2
 _MOST_CALLS = 10
@@ -64,19 +67,37 @@ def warmed_up(
     A case that runs a backward pass of its own is loaded anew, to run with gradients. Raises
     `CannotRunError`, or `CaseError` if the case does not run eagerly.
     """
+    note = "it runs a backward pass of its own, so gradients are on"
     try:
-        return _warm_up(instance, backend, settings, tally)
+        warm = _warm_up(instance, backend, settings, tally)
     except RuntimeError as error:
         if instance.case.mode != "no_grad" or not _wants_gradients(error):
             _give_up(error)
+        load = with_gradients(load)
+        warm = _again(load, backend, settings, tally, note=note)
     except Exception as error:  # noqa: BLE001 - user code may raise anything
         _give_up(error)
-    instance = loaded(with_gradients(load), backend, settings)
-    note = "it runs a backward pass of its own, so gradients are on"
-    instance = replace(instance, notes=(*instance.notes, note))
+    if not inputs_write_shared(warm.instance):
+        return warm
+    notes = [one for one in warm.instance.notes if one == note]
+    return _again(load, backend, settings, tally, note="".join(notes), is_sharing=False)
+
+
+def _again(
+    load: Callable[[], Case],
+    backend: Backend,
+    settings: Settings,
+    tally: Tally,
+    *,
+    note: str,
+    is_sharing: bool = True,
+) -> Warm:
+    """Return a new instance after its warm-up calls. `note`: about it, or ""."""
+    instance = loaded(load, backend, settings, is_sharing=is_sharing)
+    instance = replace(instance, notes=(*instance.notes, *filter(None, [note])))
     try:
         return _warm_up(instance, backend, settings, tally)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - user code may raise anything
         _give_up(error)
 
 
@@ -90,7 +111,7 @@ def step_of(
     part = instance.parts[name]
     _prepare(instance, step, backend, settings)
     (call,) = part.steps[step]
-    own = replace(call, args=copied(call.args), kwargs=copied(dict(call.kwargs)))
+    own = call.copied()
     return lambda: own.of(part.run)
 
 
@@ -98,19 +119,30 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
     inputs = {name: Inputs(part.steps[0]) for name, part in instance.parts.items()}
     fresh = before = instance.state.save()
     changes: tuple[Change, ...] = ()
+    written: dict[str, None] = {}
+    backward = Backward()
     for count in range(1, _MOST_CALLS + 1):
-        with instance.state.watching(), modes_of(instance.case, settings), backend.warming_up():
+        with (
+            instance.state.watching(),
+            modes_of(instance.case, settings),
+            backend.warming_up(),
+            backward.watching(_tensors(before, instance)),
+        ):
             for name, part in instance.parts.items():
                 tally.forwards += 1
                 _prepare(instance, 0, backend, settings)
                 for call in inputs[name].filled(part.steps[0]):
-                    _call(call, part, instance, backend)
+                    held = held_by(call)
+                    backward.returned(_call(call, part, instance, backend))
+                    written |= dict.fromkeys(rebound(part, call, held))
         after = instance.state.save()
         changes = instance.state.changes(before, after)
         before = after
         is_stable = all(one.kind != "created" for one in changes)
         if count >= (settings.warmup or _CALLS) and is_stable:
             break
+    notes = (*map(note_on_written, written), *backward.notes)
+    instance = replace(instance, notes=(*instance.notes, *notes))
     return Warm(instance, inputs, count, fresh, before, changes)
 
 
@@ -120,11 +152,16 @@ def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings
     backend.seed(settings.seed + step)
 
 
-def _call(call: Call, part: Part, instance: Instance, backend: Backend) -> None:
-    """Make one call. Raises CannotRunError where the backend could not run it faithfully."""
+def _tensors(before: Snapshot, instance: Instance) -> list[Tensor]:
+    """Return the tensors that a backward may reach: all that the calls hold, if gradients are on."""
+    return before.watched.tensors if instance.case.mode == "train" else []
+
+
+def _call(call: Call, part: Part, instance: Instance, backend: Backend) -> object:
+    """Return what one call returns. Raises CannotRunError where the backend could not run it faithfully."""
     with running(instance.case.named, part.path) as now:
         try:
-            call.of(part.run)
+            result = call.of(part.run)
         except Exception as error:
             unsupported = backend.unsupported()
             if isinstance(error, CannotTellError) or unsupported:
@@ -134,6 +171,7 @@ def _call(call: Call, part: Part, instance: Instance, backend: Backend) -> None:
     unsupported = backend.unsupported()
     if unsupported:  # the code went on, some other way
         raise CannotRunError("; ".join(unsupported))
+    return result
 
 
 def _give_up(error: Exception) -> NoReturn:

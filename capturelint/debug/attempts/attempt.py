@@ -53,7 +53,7 @@ def attempt(
 
     captured = eager = Side(runs_of(part), state)
     if reference is not None:
-        eager = Side(runs_of(reference), State({reference.path: reference.run}))
+        eager = Side(runs_of(reference), State({reference.path: reference.run, **reference.shared}))
     inputs = inputs or Inputs(part.steps[0])
     fresh = fresh or state.save()
     return _outcome(Judge(captured, eager, backend, settings, inputs, fresh), stand_ins, state)

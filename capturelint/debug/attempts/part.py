@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Any
 
 from capturelint.debug.attempts.modes import Modes
 from capturelint.debug.cases.signature import parameters
 from capturelint.debug.trees.static_inputs import ArgumentVariesError, check_alike
+from capturelint.debug.trees.trees import copied
 from capturelint.verdict import VARIES
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call receives. `modes`: None for those that are set when it is made."""
+    """What one call receives. `modes`: None for those that are set when it is made.
+
+    `shared`: objects in it that every step receives, and that are not copied.
+    """
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     modes: Modes | None = None
+    shared: tuple[object, ...] = ()
+
+    def copied(self) -> Call:
+        """Return a call on copies of what it receives."""
+        args, kwargs = copied((self.args, dict(self.kwargs)), shared=self.shared)
+        return replace(self, args=args, kwargs=kwargs)
 
     def of(self, run: Callable[..., object]) -> object:
         """Return what `run` returns to this call."""
@@ -36,7 +46,7 @@ class Part:
     called several times is judged by all of them in one capture. `results`: what those returned.
     `aliases`: other names of the same module. `varies`: how the calls of different steps differ, so
     that no graph serves them. `numbers`: of the parent's steps that `steps` are, empty for all;
-    `results` are of all.
+    `results` are of all. `shared`: objects that all steps receive, by their names.
     """
 
     path: str
@@ -47,6 +57,7 @@ class Part:
     aliases: tuple[str, ...] = ()
     varies: str = ""
     numbers: tuple[int, ...] = ()
+    shared: Mapping[str, object] = field(default_factory=dict)
 
     def number(self, step: int) -> int:
         """Return which of the parent's steps `step` is."""

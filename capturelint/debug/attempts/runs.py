@@ -32,7 +32,8 @@ class Inputs:
     """What a part receives: the same tensors in each run, in structures made anew."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        self._trees = copied(_trees(calls))
+        self._shared = [one for call in calls for one in call.shared]
+        self._trees = copied(_trees(calls), shared=self._shared)
 
     def fill(self, calls: Sequence[Call]) -> None:
         """Copy the contents of `calls` into the tensors."""
@@ -46,9 +47,10 @@ class Inputs:
     def filled(self, calls: Sequence[Call]) -> list[Call]:
         """Return calls like these on these tensors. Their structures may be changed freely."""
         self.fill(calls)
+        own = with_same_tensors(self._trees, shared=self._shared)
         return [
             replace(call, args=args, kwargs=kwargs)
-            for call, (args, kwargs) in zip(calls, with_same_tensors(self._trees), strict=True)
+            for call, (args, kwargs) in zip(calls, own, strict=True)
         ]
 
 

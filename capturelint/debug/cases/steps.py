@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import torch
 
@@ -11,32 +12,48 @@ from capturelint.debug.cases.arguments import Calls, named, tensors
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.inputs import source_of
 from capturelint.debug.cases.mistakes import CaseError
+from capturelint.debug.cases.shared import Shared
 from capturelint.debug.settings import Settings
-from capturelint.debug.trees.trees import copied
+from capturelint.debug.trees.trees import copied, leaves
+
+_Tree = TypeVar("_Tree")
 
 
 class Steps:
     """Makes what each callable receives in step `k`, from 0. `notes`: what was held, and why.
 
+    `shared`: what all steps share; none if `is_sharing` is not set, and each step has copies.
     Making this costs the inputs of two steps. Seeds the generators before each call of the user's
     function. Raises `CaseError` if the inputs cannot be used.
     """
 
-    def __init__(self, case: Case, settings: Settings, backend: Backend) -> None:
+    def __init__(
+        self, case: Case, settings: Settings, backend: Backend, *, is_sharing: bool = True
+    ) -> None:
         self._case = case
         self._backend = backend
         self._dtype = _dtype(settings.dtype)
         self._source = source_of(case, settings, backend)
-        first, second = (dict(tensors(named(case, self._source.calls(step)))) for step in (0, 1))
+        steps = [named(case, self._source.calls(step)) for step in (0, 1)]
+        first, second = (dict(tensors(arguments)) for arguments in steps)
         self._shapes = _shapes(first)
         self._check(_shapes(second), 1)
+        self.shared = Shared(steps[0], steps[1] if is_sharing else {})
+        self.shared.become(self._on_device)
         self.notes = (*self._source.notes, *_notes_of_equal(first, second))
 
     def __call__(self, step: int) -> Calls:
         """Return positional and keyword arguments by callable, made anew at each call."""
         calls = self._source.calls(step)
         self._check(_shapes(dict(tensors(named(self._case, calls)))), step)
-        return self._backend.place(self._cast(calls))
+        return self.shared.apart(calls, self._on_device)
+
+    def draw(self, step: int) -> None:
+        """Let the user make the inputs of `step`, for what that does to what is shared."""
+        self._source.calls(step)
+
+    def _on_device(self, tree: _Tree) -> _Tree:
+        return self._backend.place(self._cast(tree))
 
     def _check(self, shapes: Mapping[str, str], step: int) -> None:
         before, now = self._source.label(0), self._source.label(step)
@@ -48,19 +65,21 @@ class Steps:
                     "a graph needs the same shapes at every step"
                 )
 
-    def _cast(self, calls: Calls) -> Calls:
+    def _cast(self, tree: _Tree) -> _Tree:
         if self._dtype is None:
-            return calls
-        calls = copied(calls)  # what the user's function keeps stays as it is
-        for _, tensor in tensors(named(self._case, calls)):
+            return tree
+        tree = copied(tree)  # what the user's function keeps stays as it is
+        for tensor in (leaf.value for leaf in leaves(tree)):
+            if not isinstance(tensor, torch.Tensor):
+                continue
             if tensor.dtype in _CAST and not isinstance(tensor, torch.nn.Parameter):
                 tensor.data = tensor.data.to(self._dtype)
-        return calls
+        return tree
 
 
-def calls_of(case: Case, settings: Settings, backend: Backend) -> Steps:
+def calls_of(case: Case, settings: Settings, backend: Backend, *, is_sharing: bool = True) -> Steps:
     """Return what makes the inputs of each step of `case`."""
-    return Steps(case, settings, backend)
+    return Steps(case, settings, backend, is_sharing=is_sharing)
 
 
 _CAST = (torch.float32, torch.float64, torch.float16, torch.bfloat16)

@@ -9,7 +9,7 @@ import torch
 
 from capturelint.debug.simulated.call import storage_of
 from capturelint.debug.simulated.tensor import DeviceTensor
-from capturelint.debug.trees.copies import with_tensors
+from capturelint.debug.trees.copies import with_others
 from capturelint.debug.trees.trees import leaves
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def placed(tree: _Tree, simulator: Simulator) -> _Tree:
         for value in values
         if isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor)
     }
-    return with_tensors(tree, _moved(list(tensors.values()), simulator))
+    return with_others(tree, _moved(list(tensors.values()), simulator))
 
 
 def _moved(tensors: list[torch.Tensor], simulator: Simulator) -> dict[int, torch.Tensor]:

@@ -54,6 +54,11 @@ class Watched:
     starts: dict[int, tuple[str, object]] = field(default_factory=dict)
     buffers: list[Tensor] = field(default_factory=list)
 
+    @property
+    def tensors(self) -> list[Tensor]:
+        """Return all tensors found."""
+        return [one.tensor for one in self.marks.values() if isinstance(one, TensorMark)]
+
     def restore(self) -> None:
         """Put every object back as it was. New ones are forgotten by those that were there."""
         for node in self.nodes.values():
@@ -90,7 +95,7 @@ class _Walk:
 
     def start(self, path: str, root: Any) -> None:
         holder = getattr(root, "__self__", root)
-        if kind_of(type(holder)) in (Kind.MODULE, Kind.OBJECT):
+        if kind_of(type(holder)) in (Kind.MODULE, Kind.OBJECT, Kind.CONTAINER):
             self.found.starts[id(holder)] = path, holder
         self._wait((root,), 0)
 

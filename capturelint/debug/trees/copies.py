@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import torch
@@ -29,30 +29,34 @@ _SPARE = 4
 _ALIGNMENT = 512  # bytes; what CUDA's allocator aligns to
 
 
-def copied(tree: _Tree) -> _Tree:
+def copied(tree: _Tree, *, shared: Iterable[object] = ()) -> _Tree:
     """Return a deep copy of `tree`: nothing that is written in the one is seen in the other.
 
     Tensors keep strides, `requires_grad` and the memory they share with each other; they are
-    leaves of autograd. Parameters, modules, functions, generators and streams are not copied.
+    leaves of autograd. Parameters, modules, functions, generators and streams are not copied, nor
+    what is `shared`.
     """
+    same = {id(value): value for value in shared}
     with torch.inference_mode(mode=False), torch.no_grad():
-        met = list(_met(tree))
-        made = {id(value): value.copy() for value in met if is_array(type(value))}
+        met = list(nodes(tree, outside=same))
+        made: dict[int, object] = {
+            id(value): value.copy() for value in met if is_array(type(value))
+        }
         tensors = (value for value in met if isinstance(value, Tensor))
         made.update(_clones(tensor for tensor in tensors if not isinstance(tensor, Parameter)))
-        return _Copies(made).of(tree)  # type: ignore[no-any-return] # same type
+        return _Copies({**made, **same}).of(tree)  # type: ignore[no-any-return] # same type
 
 
-def with_same_tensors(tree: _Tree) -> _Tree:
-    """Return a copy of `tree` that holds the same tensors.
+def with_same_tensors(tree: _Tree, *, shared: Iterable[object] = ()) -> _Tree:
+    """Return a copy of `tree` that holds the same tensors, and what is `shared`.
 
     Made before a call that changes its arguments in place, it still tells what they held.
     """
-    return _Copies({}).of(tree)  # type: ignore[no-any-return] # a copy has the type of its original
+    return _Copies({id(value): value for value in shared}).of(tree)  # type: ignore[no-any-return] # a copy has the type of its original
 
 
-def with_tensors(tree: _Tree, others: Mapping[int, Tensor]) -> _Tree:
-    """Return a copy of `tree` that holds `others`, by the id of the tensor each stands for."""
+def with_others(tree: _Tree, others: Mapping[int, object]) -> _Tree:
+    """Return a copy of `tree` that holds `others`, by the id of the value each stands for."""
     return _Copies(dict(others)).of(tree)  # type: ignore[no-any-return] # same type
 
 
@@ -100,9 +104,12 @@ class _Copies:
             set_attributes(new, {name: self.of(item) for name, item in held.items()})
 
 
-def _met(tree: object) -> Iterator[Any]:
-    """Yield the tree itself, all its nodes and all its leaves, each once."""
-    met: set[int] = set()
+def nodes(tree: object, *, outside: Collection[int] = ()) -> Iterator[Any]:
+    """Yield the tree itself, all its nodes and all its leaves, each once.
+
+    `outside`: ids of what is not entered.
+    """
+    met: set[int] = set(outside)
     waiting = [tree]
     while waiting:
         value = waiting.pop()

@@ -11,10 +11,18 @@ from dataclasses import dataclass, is_dataclass
 from torch import Tensor
 
 from capturelint.debug.trees.branches import branches, is_object
-from capturelint.debug.trees.copies import copied, with_same_tensors
+from capturelint.debug.trees.copies import copied, nodes, with_same_tensors
 from capturelint.debug.trees.static_inputs import ArgumentVariesError, copy_into
 
-__all__ = ["ArgumentVariesError", "Leaf", "copied", "copy_into", "leaves", "with_same_tensors"]
+__all__ = [
+    "ArgumentVariesError",
+    "Leaf",
+    "copied",
+    "copy_into",
+    "leaves",
+    "nodes",
+    "with_same_tensors",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""What a report says of a case beside its verdict: what was not judged, and what was copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from capturelint.debug.backward import NO_BACKWARD
+from capturelint.debug.cases.case import Case
+from capturelint.debug.engine import judge
+from capturelint.debug.settings import Settings
+
+if TYPE_CHECKING:
+    from capturelint.debug.backend import Backend
+    from tests.unit.debug.conftest import InSession
+
+WIDTH = 4
+
+
+def inputs(seed: int) -> torch.Tensor:
+    return torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+
+
+class Cache:
+    def __init__(self) -> None:
+        self.last: torch.Tensor | None = None
+        self.filled = torch.zeros(2, WIDTH)
+
+
+class Keeps(nn.Module):
+    def forward(self, x: torch.Tensor, cache: Cache) -> torch.Tensor:
+        cache.last = x * 2
+        return x + 1
+
+
+class Fills(nn.Module):
+    def forward(self, x: torch.Tensor, cache: Cache) -> torch.Tensor:
+        return x + cache.filled.copy_(x)
+
+
+def notes(backend: Backend, make: Callable[[], Case]) -> tuple[str, ...]:
+    return judge(make, backend, Settings(replays=2), known={}, emit=lambda event: None).notes
+
+
+def about_copies(told: tuple[str, ...]) -> list[str]:
+    return [note.partition(", of which")[0] for note in told if "has a copy of its own" in note]
+
+
+def test_an_object_of_each_step_that_a_call_changes_is_told(in_session: InSession) -> None:
+    def make() -> Case:
+        return Case(Keeps(), lambda seed: (inputs(seed), Cache()))
+
+    def look(backend: Backend) -> None:
+        assert about_copies(notes(backend, make)) == [
+            "each call changes what the argument `cache` holds"
+        ]
+
+    in_session(look)
+
+
+def test_tensors_written_in_place_and_state_are_no_copies_to_tell(in_session: InSession) -> None:
+    cache = Cache()
+
+    def written() -> Case:
+        return Case(Fills(), lambda seed: (inputs(seed), Cache()))
+
+    def shared() -> Case:
+        return Case(Keeps(), lambda seed: (inputs(seed), cache))
+
+    def look(backend: Backend) -> None:
+        assert about_copies(notes(backend, written)) == []
+        assert about_copies(notes(backend, shared)) == []
+
+    in_session(look)
+
+
+def test_gradients_without_a_backward_are_told(in_session: InSession) -> None:
+    def make() -> Case:
+        return Case(nn.Linear(WIDTH, WIDTH), inputs, mode="train")
+
+    def look(backend: Backend) -> None:
+        assert NO_BACKWARD in notes(backend, make)
+
+    in_session(look)
+
+
+def test_a_step_that_runs_a_backward_or_wants_none_is_not_told(in_session: InSession) -> None:
+    def steps() -> Case:
+        linear = nn.Linear(WIDTH, WIDTH)
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            linear.zero_grad(set_to_none=False)
+            loss: torch.Tensor = linear(x).sum()
+            loss.backward()  # type: ignore[no-untyped-call] # torch gives it no types
+            return loss
+
+        return Case(step, inputs, mode="train")
+
+    def without_parameters() -> Case:
+        return Case(nn.ReLU(), inputs, mode="train")
+
+    def evaluated() -> Case:
+        return Case(nn.Linear(WIDTH, WIDTH), inputs)
+
+    def look(backend: Backend) -> None:
+        assert NO_BACKWARD not in notes(backend, steps)
+        assert NO_BACKWARD not in notes(backend, without_parameters)
+        assert NO_BACKWARD not in notes(backend, evaluated)
+
+    in_session(look)
