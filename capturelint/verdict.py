@@ -8,6 +8,7 @@ from enum import Enum
 
 from capturelint.finding import Effect
 
+ROOT = "<root>"  # what reports call the module whose path is ""
 # How the reason begins why a module is undecided that no graph could serve.
 VARIES = "its arguments vary between calls: "
 
@@ -77,6 +78,10 @@ class Place:
     line: int
     function: str = ""
     source: str = ""
+
+    def __str__(self) -> str:
+        """Return `path:line`."""
+        return f"{self.path}:{self.line}" if self.line else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,12 @@ class Culprit:
     code: str = ""
     evidence: Evidence = field(default_factory=Evidence)
 
+    def __str__(self) -> str:
+        """Return it in one line: `path:line: effect in module (Class): message`."""
+        where = "" if self.place is None else f"{self.place}: "
+        message = f": {self.message.splitlines()[0]}" if self.message else ""
+        return f"{where}{self.effect.value} in {self.module or ROOT} ({self.cls}){message}"
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleVerdict:
@@ -181,6 +192,12 @@ class Report:
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return the verdict and the notes, and a line for each culprit."""
+        notes = (f"note: {note}" for note in self.notes)
+        verdict = f"{self.case}: {self.verdict.value} ({self.backend})"
+        return "\n".join([verdict, *map(str, self.culprits), *notes])
 
     @property
     def exit_code(self) -> int:

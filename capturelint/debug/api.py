@@ -53,15 +53,19 @@ def bisect(
     the case or a setting cannot be used.
     """
     chosen = settings_from(settings)
+    if resume and not _is_by_name(case, inputs):
+        raise CannotResumeError
     if isinstance(case, str):
         check_named(case, inputs if isinstance(inputs, str) else None)
     require_torch()
     if isinstance(case, str) and (inputs is None or isinstance(inputs, str)):
         request = Request(case, chosen, inputs, call)
         return run_by_name(request, command=worker_command(), resume=resume, progress=progress)
-    if resume:
-        raise CannotResumeError
     return _judged_live(case, inputs, call, chosen, progress)
+
+
+def _is_by_name(case: object, inputs: object) -> bool:
+    return isinstance(case, str) and (inputs is None or isinstance(inputs, str))
 
 
 def _judged_live(

@@ -35,6 +35,7 @@ def assert_capturable(
     The arguments are those of `capturelint.bisect`. What could not be decided raises too: it was
     not shown. Raises a `CapturelintError` if the case or a setting cannot be used.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test
     report = bisect(case, inputs=inputs, call=call, **settings)
     if report.exit_code != 0:
         raise CaptureError(report)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from capturelint.report.bisect_culprits import at
-from capturelint.report.bisect_words import ROOT, first_line, heading, meaning
+from capturelint.report.bisect_words import first_line, heading, meaning
 from capturelint.report.excerpt import printable
-from capturelint.verdict import Culprit, Report, Verdict
+from capturelint.verdict import ROOT, Culprit, Report, Verdict
 
 
 def render(report: Report) -> str:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import math
 
 from capturelint.lint.shown import shown_path
-from capturelint.report.bisect_words import ROOT
 from capturelint.report.json import dumped
-from capturelint.verdict import Culprit, Evidence, Frozen, Hazard, ModuleVerdict, Place, Report
+from capturelint.verdict import (
+    ROOT,
+    Culprit,
+    Evidence,
+    Frozen,
+    Hazard,
+    ModuleVerdict,
+    Place,
+    Report,
+)
 
 _VERSION = 1
 

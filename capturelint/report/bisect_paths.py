@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from capturelint.report.bisect_words import ROOT
 from capturelint.report.excerpt import printable
+from capturelint.verdict import ROOT
 
 _MOST = 4
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from capturelint.finding import Effect
 from capturelint.report.excerpt import printable
-from capturelint.verdict import Certainty, Culprit, Report, Verdict
-
-ROOT = "<root>"
+from capturelint.verdict import ROOT, Certainty, Culprit, Report, Verdict
 
 _MEANINGS: Mapping[Verdict, str] = {
     Verdict.REFUSES: "capturing it raises an error",

@@ -9,7 +9,8 @@ import pytest
 
 import capturelint
 from capturelint.debug.cases.case import Case
-from capturelint.verdict import Report
+from capturelint.finding import Effect
+from capturelint.verdict import Certainty, Culprit, Place, Report, Verdict
 
 
 def test_public_names_are_those_of_their_modules() -> None:
@@ -35,3 +36,16 @@ def test_importing_the_package_imports_none_of_them() -> None:
     code = "import sys, capturelint; sys.exit('capturelint.verdict' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_reports_and_what_is_in_them_print_as_lines() -> None:
+    place = Place("/p/m.py", 3, "forward", "y = x.item()")
+    culprit = Culprit("", "M", place, "item", Effect.REFUSES, Certainty.SHOWN, "it reads\nmore")
+    report = Report("m.py:make", "simulated", Verdict.REFUSES, culprits=(culprit,), notes=("held",))
+
+    assert str(place) == "/p/m.py:3"
+    assert str(report).splitlines() == [
+        "m.py:make: refuses-capture (simulated)",
+        "/p/m.py:3: refuses-capture in <root> (M): it reads",
+        "note: held",
+    ]
