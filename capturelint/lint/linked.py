@@ -216,7 +216,7 @@ def link(
     if config.scope is Scope.STEP:
         linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
     if everything:
-        surroundings.include_everything()
+        surroundings.include_everything(linked.captured)
         marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())
     return linked
 

@@ -12,6 +12,7 @@ from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
 from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
+from capturelint.lint.values.periods import is_periodic
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
 
@@ -52,7 +53,9 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     is_first = once.is_first_call_only(
         node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
     )
-    dormant = {True: is_first, False: fills.is_filled_by_else(node, frame.origins)}
+    # Around captured code, what runs every so many steps does not run each step.
+    is_rare = is_periodic(node.test) and frame.analysis.surroundings.is_outside(frame.function)
+    dormant = {True: is_first or is_rare, False: fills.is_filled_by_else(node, frame.origins)}
     return run_arms(frame, node, run_block, certain=certain, dormant=dormant)
 
 

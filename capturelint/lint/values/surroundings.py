@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.project import Project
@@ -53,6 +53,7 @@ class Surroundings:
         self.training = HOST if thorough else _NO
         self._left_out = left_out
         self._everything = False
+        self._captured: Container[int] = ()
         self._is_eager: dict[int, bool] = {}
         self._fixed = {
             guard.name: Value(Kind.HOST_VALUE, constant=(guard.value,))
@@ -71,13 +72,20 @@ class Surroundings:
         self.setup_place = Kind.DEVICE_TENSOR if is_cuda else Kind.HOST_TENSOR
         self._hosts: dict[str, bool] = {}
 
-    def include_everything(self) -> None:
-        """Forget which code runs eagerly: from here on all of it is looked at."""
+    def include_everything(self, captured: Container[int]) -> None:
+        """Forget which code runs eagerly: from here on all is looked at that is not `captured`."""
         self._everything = True
+        self._captured = captured
         self._is_eager.clear()
         # What a preset says of captured code does not hold for the rest.
         self._guards = self._own_guards
         self._fixed = {}
+
+    def is_outside(self, function: Function | None) -> bool:
+        """Return whether code is looked at as it runs outside captured regions."""
+        if self.around or not self._everything or function is None:
+            return self.around
+        return function.index not in self._captured
 
     def is_eager(self, function: Function) -> bool:
         """Return whether a function never runs under capture."""

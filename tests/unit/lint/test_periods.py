@@ -1,0 +1,50 @@
+"""What runs every so many steps does not run each step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from capturelint.config import Scope
+from tests.unit.lint.probe import found
+
+_LOOP = """import torch
+
+def train(model, step: int, every: int, layer: int, x: torch.Tensor, logger=None):
+    if {test}:
+        print(x.item())
+"""
+_RARE = [
+    "step % every == 0",
+    "step == 1 or step % every == 0",
+    "logger is not None and step % every == 0",
+    "not step % 100",
+]
+_OFTEN = [
+    "step % 2 == 0",
+    "logger is not None or step % every == 0",
+    "step % every != 0",
+    "step == 1",
+    "step // every == 0",
+    "layer % every == 0",
+]
+
+
+@pytest.mark.parametrize("test", _RARE)
+def test_outside_captured_code_it_is_not_reported(tmp_path: Path, test: str) -> None:
+    assert found(tmp_path, {"m.py": _LOOP.format(test=test)}, scope=Scope.ALL) == []
+
+
+@pytest.mark.parametrize("test", _OFTEN)
+def test_what_may_run_each_step_is_reported(tmp_path: Path, test: str) -> None:
+    text = _LOOP.format(test=test)
+
+    assert found(tmp_path, {"m.py": text}, scope=Scope.ALL) == ["m.py:5 CL101"]
+
+
+@pytest.mark.parametrize("scope", [Scope.CAPTURED, Scope.ALL])
+def test_in_captured_code_it_is_reported(tmp_path: Path, scope: Scope) -> None:
+    text = _LOOP.format(test="step % every == 0").replace("def", "# capturelint: captured\ndef")
+
+    assert "m.py:6 CL101" in found(tmp_path, {"m.py": text}, scope=scope)
