@@ -41,8 +41,12 @@ def check(
     """
     active = [entry.rule for entry in rules if config.selects(entry.code)]
 
+    names_wanted = frozenset[str]().union(*(rule.triggers.names for rule in active))
+    traits_wanted = frozenset[Trait]().union(*(rule.triggers.traits for rule in active))
+
     def wanted(names: set[str], traits: set[Trait]) -> bool:
-        return any(subjects.is_wanted(rule, names, traits) for rule in active)
+        # Asked of each evaluation, so not rule by rule.
+        return not (names_wanted.isdisjoint(names) and traits_wanted.isdisjoint(traits))
 
     linked = linked_files(
         paths, config, wanted, stdin=stdin, progress=progress, store=store, seen=seen

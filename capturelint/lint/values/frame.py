@@ -195,14 +195,13 @@ def raw_span(node: ast.AST) -> RawSpan:
 
 def chain_text(node: ast.AST) -> str:
     """Return `self.cache` or `name` for a chain of plain names, else ""."""
-    parts: list[str] = []
+    if isinstance(node, ast.Name):
+        return node.id
+    text = ""
     while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+        text = f".{node.attr}{text}"
         node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    parts.append(node.id)
-    return ".".join(reversed(parts))
+    return node.id + text if isinstance(node, ast.Name) else ""
 
 
 def joined_envs(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:

@@ -44,8 +44,9 @@ def _tensor_forms(
     """Yield what tells which arguments are device tensors."""
     for position, value in enumerate(arguments.positional):
         if _has_tensor(value):
-            # What is a method here may be a function to a rule, and the other way round.
-            yield from (f"{name}(@{position})", f"{name}(@{position + 1})", f"{name}(tensor)")
+            # Only a function from outside is known by its full name; else a receiver comes first.
+            operand = position if full_name else position + 1
+            yield from (f"{name}(@{operand})", f"{name}(tensor)")
             yield f"{full_name}(tensor)"
             if position or is_method:
                 yield f"{name}(more)"
