@@ -60,7 +60,8 @@ class Finding:
 
     `chain` leads from a root to the function that holds it, and is empty where no root does.
     `source` is the text of the finding's first line. `cell` is the cell of a notebook, all its cells
-    counted from 1, and lines then count inside it; None elsewhere.
+    counted from 1, and lines then count inside it; None elsewhere. `if_captured`: as far as is known its function is never
+    captured, and only `--scope all` looks at it.
     """
 
     code: str
@@ -74,6 +75,7 @@ class Finding:
     chain: tuple[Step, ...] = ()
     fix: Fix | None = None
     cell: int | None = None
+    if_captured: bool = False
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from capturelint.cli import caching, narrowing, output, revisions
 from capturelint.cli.progress import progress_line
-from capturelint.cli.reporting import FORMATS, can_count, report
+from capturelint.cli.reporting import FORMATS, can_count, has_place_for_chains, report
 from capturelint.errors import CapturelintError
 from capturelint.release import ALLOWED, Release, release_of
 
@@ -42,6 +42,13 @@ class StatisticsFormatError(CapturelintError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"`--statistics` has no place in {name}; use `--format text` or `json`")
+
+
+class ChainFormatError(CapturelintError):
+    """The ways from roots were asked for in a format that has no place for them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"`--show-chain` has no place in {name}; use `--format text` or `json`")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,10 +133,13 @@ def _run(options: argparse.Namespace) -> int:
         raise StdinMixedError
     if options.statistics and not can_count(options.format):
         raise StatisticsFormatError(options.format)
+    if options.show_chain and not has_place_for_chains(options.format):
+        raise ChainFormatError(options.format)
     output.check_writable(options.output)
     entries = narrowing.read_baseline(options)
     files = [] if is_stdin else [Path(path) for path in paths]
     missing = complain_of_missing(files)
+    there = [path for path in files if path not in missing]
     since = revisions.asked(options, files, is_stdin=is_stdin)
     # Only now what takes time to load, so that a mistake is answered at once.
     from capturelint.cli.settings import complain_of_patterns, settings, with_selection
@@ -137,7 +147,7 @@ def _run(options: argparse.Namespace) -> int:
     name = Path(options.stdin_filename or "stdin.py")
     given = settings(options, name if is_stdin else files[0])
     config = with_selection(given, options)
-    run = None if is_stdin else caching.planned(options, files, config, given)
+    run = None if is_stdin else caching.planned(options, there, config, given)
     result = None if run is None else run.found()
     # A run that is read back needs the rules only for some reports.
     rules = cache(partial(_rules, config, given, options))
@@ -146,7 +156,7 @@ def _run(options: argparse.Namespace) -> int:
             if is_stdin:
                 result = _check_stdin(name, config, rules(), progress)
             else:
-                result = _check(files, config, rules(), progress, run)
+                result = _check(there, config, rules(), progress, run)
         due = None if since is None else since.due(result.findings, config, rules(), progress)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "concise", "json", "sarif", "github")
 _COUNTED = ("text", "json")
+_CHAINED = ("text", "json", "sarif")
 
 
 def report(
@@ -44,12 +45,17 @@ def report(
         shown = _for_people(result, options, color=color, needs_roots=needs_roots, distant=distant)
         output.write(shown, target)
     else:
-        output.write(_for_programs(result, options, rules), target)
+        output.write(_for_programs(result, options, rules, distant), target)
 
 
 def can_count(format: str) -> bool:  # noqa: A002 - the name of the option
     """Return whether a format has a place for the counts of `--statistics`."""
     return format in _COUNTED
+
+
+def has_place_for_chains(format: str) -> bool:  # noqa: A002 - the name of the option
+    """Return whether a format has a place for the ways that `--show-chain` asks for."""
+    return format in _CHAINED
 
 
 def _for_people(
@@ -70,21 +76,24 @@ def _for_people(
             needs_roots=needs_roots,
             distant=distant,
         )
-    shown = statistics.render(result) if options.statistics else concise.render(result)
+    shown = statistics.render(result) if options.statistics else concise.render(result, distant)
     end = text.conclusion(result, color=color, needs_roots=needs_roots, hints=options.statistics)
     return "\n".join(part for part in (shown, end) if part)
 
 
 def _for_programs(
-    result: CheckResult, options: argparse.Namespace, rules: Callable[[], Sequence[RuleEntry]]
+    result: CheckResult,
+    options: argparse.Namespace,
+    rules: Callable[[], Sequence[RuleEntry]],
+    distant: Collection[Finding],
 ) -> str:
     from capturelint.report import github, json, sarif
 
     if options.format == "json":
-        return json.render(result, counts=options.statistics)
+        return json.render(result, counts=options.statistics, distant=distant)
     if options.format == "sarif":
-        return sarif.render(result, rules())
-    return github.render(result, folder=_folder_in_workspace())
+        return sarif.render(result, rules(), distant)
+    return github.render(result, folder=_folder_in_workspace(), distant=distant)
 
 
 def _folder_in_workspace() -> str:

@@ -151,7 +151,11 @@ def _findings_of(
             _unread(linked, state.index, "is nested too deeply, or has syntax libcst cannot read")
         ]
     way = linked.way_to(state.index, is_step=is_step)
-    return [_finding(linked, state.index, rule, report, way) for rule, report in _once(said)]
+    is_idea = not is_step and not is_captured
+    return [
+        _finding(linked, state.index, rule, report, way, if_captured=is_idea)
+        for rule, report in _once(said)
+    ]
 
 
 def _findings_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Finding]:
@@ -187,7 +191,13 @@ def _once(said: list[tuple[type[Rule], Report]]) -> list[tuple[type[Rule], Repor
 
 
 def _finding(
-    linked: Linked, index: int, rule: type[Rule], report: Report, way: Way | None
+    linked: Linked,
+    index: int,
+    rule: type[Rule],
+    report: Report,
+    way: Way | None,
+    *,
+    if_captured: bool = False,
 ) -> Finding:
     function = linked.project.functions[index]
     source = linked.reader.source_of(function)
@@ -195,10 +205,12 @@ def _finding(
         code=rule.about.code,
         name=rule.about.name,
         effects=report.effects,
-        message=report.message,
+        # The rules speak of what a capture does to the code.
+        message=f"if captured: {report.message}" if if_captured else report.message,
         path=linked.shown(function.file.path),
         span=source.in_file(report.span),
         function=function.full_name,
         source=source.whole_line(report.span.line),
         chain=() if way is None else way.steps(report.span.line),
+        if_captured=if_captured,
     )

@@ -15,6 +15,7 @@ _LINK, _SUBMODULE = "120000", "160000"
 # `Modules` asks where a project begins; nothing is read from these two.
 _NAMES = frozenset({"pyproject.toml", "setup.py"})
 _SUFFIXES = (".py", ".ipynb")
+_MOST_BRANCHES = 5
 _PLACES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"})
 _DIFF = (
     "diff --no-color --no-ext-diff --no-textconv --text --no-relative --find-renames --unified=0"
@@ -68,7 +69,19 @@ class Repository:
             raise GitError(
                 f"{problem}, a shallow clone; fetch more, as with `git fetch --unshallow`"
             )
-        raise GitError(f"{problem}; `git log --oneline` lists some")
+        raise GitError(f"{problem}; {self._offer()}")
+
+    def _offer(self) -> str:
+        """Return words on what revisions there are: the branches, the latest first."""
+        listed = self._answer(
+            "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads"
+        )
+        names = listed.split()
+        if not names:
+            return "`git log --oneline` lists some"
+        more = ", ..." if len(names) > _MOST_BRANCHES else ""
+        noun = "the branch is" if len(names) == 1 else "branches are"
+        return f"{noun} {', '.join(names[:_MOST_BRANCHES])}{more}"
 
     def changed(self, commit: str) -> patch.Patch:
         """Return what changed since a commit in files that git tracks, staged or not."""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding
 from capturelint.report.excerpt import printable
 from capturelint.report.place import place
+from capturelint.report.text import DISTANT
 
 if TYPE_CHECKING:
     from capturelint.lint.result import CheckResult
 
 
-def render(result: CheckResult) -> str:
-    """Return a line for each finding: place, code, name, effects and message."""
-    return "\n".join(line(finding) for finding in result.findings)
+def render(result: CheckResult, distant: Collection[Finding] = ()) -> str:
+    """Return a line for each finding: place, code, name, effects and message.
+
+    `distant`: findings that a change elsewhere brought, which is said of them.
+    """
+    return "\n".join(
+        f"{line(finding)} ({DISTANT})" if finding in distant else line(finding)
+        for finding in result.findings
+    )
 
 
 def line(finding: Finding) -> str:

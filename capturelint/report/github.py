@@ -5,34 +5,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding
 from capturelint.report.severity import is_error
-from capturelint.report.text import summary
+from capturelint.report.text import DISTANT, summary
 
 if TYPE_CHECKING:
     from capturelint.lint.result import CheckResult
 
 
-def render(result: CheckResult, *, folder: str = "") -> str:
+def render(result: CheckResult, *, folder: str = "", distant: Collection[Finding] = ()) -> str:
     """Return a line for each finding and each thing that went wrong, then the summary for the log.
 
     `folder`: the working directory as seen from the top of the repository, where GitHub's paths
-    start; "" if that is the working directory itself.
+    start; "" if that is the working directory itself. `distant`: findings that a change elsewhere
+    brought, which is said of them.
     """
-    lines = [_command(finding, folder) for finding in result.findings]
+    lines = [
+        _command(finding, folder, is_distant=finding in distant) for finding in result.findings
+    ]
     lines += [f"::error title=capturelint::{_data(error)}" for error in result.errors]
     lines += [f"::warning title=capturelint::{_data(warning)}" for warning in result.warnings]
     return "\n".join([*lines, summary(result)])
 
 
-def _command(finding: Finding, folder: str) -> str:
+def _command(finding: Finding, folder: str, *, is_distant: bool) -> str:
     kind = "error" if is_error(finding) else "warning"
     properties = ",".join(f"{key}={_property(value)}" for key, value in _where(finding, folder))
     effects = ", ".join(effect.value for effect in finding.effects)
     text = f"{finding.message} [{effects}]" if effects else finding.message
+    if is_distant:
+        text = f"{text} ({DISTANT})"
     if finding.cell is not None:
         text = f"cell {finding.cell}, line {finding.span.line}: {text}"
     return f"::{kind} {properties}::{_data(text)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding, Fix, Span, Step
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 _VERSION = 1
 
 
-def render(result: CheckResult, *, counts: bool = False) -> str:
-    """Return the result as one line of ASCII, keys in a fixed order. `counts`: statistics too."""
+def render(result: CheckResult, *, counts: bool = False, distant: Collection[Finding] = ()) -> str:
+    """Return the result as one line of ASCII, keys in a fixed order. `counts`: statistics too.
+
+    `distant`: findings that a change elsewhere brought.
+    """
     return dumped(
         {
             "version": _VERSION,
-            "findings": [_finding(finding) for finding in result.findings],
+            "findings": [_finding(one, is_distant=one in distant) for one in result.findings],
             "roots": result.roots,
             "captured_functions": result.captured_functions,
             "step_functions": result.step_functions,
@@ -47,7 +50,7 @@ def steps(chain: Iterable[Step]) -> list[dict[str, object]]:
     ]
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def _finding(finding: Finding, *, is_distant: bool) -> dict[str, object]:
     return {
         "code": finding.code,
         "name": finding.name,
@@ -57,6 +60,8 @@ def _finding(finding: Finding) -> dict[str, object]:
         **_place(finding.span),
         "cell": finding.cell,
         "chain": steps(finding.chain),
+        "if_captured": finding.if_captured,
+        "distant": is_distant,
         "fix": None if finding.fix is None else _fix(finding.fix),
     }
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -31,8 +31,13 @@ _UNREAD = "CL000"
 _FAILED = "CL001"
 
 
-def render(result: CheckResult, rules: Sequence[RuleEntry]) -> str:
-    """Return a log of one run as one line of ASCII. `rules`: all that took part."""
+def render(
+    result: CheckResult, rules: Sequence[RuleEntry], distant: Collection[Finding] = ()
+) -> str:
+    """Return a log of one run as one line of ASCII. `rules`: all that took part.
+
+    `distant`: findings that a change elsewhere brought.
+    """
     topics: list[Topic] = sorted([*OWN, *rules], key=lambda topic: topic.code)
     indexes = {topic.code: index for index, topic in enumerate(topics)}
     known = fingerprints(result.findings)
@@ -48,7 +53,7 @@ def render(result: CheckResult, rules: Sequence[RuleEntry]) -> str:
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_HERE: {"description": {"text": "The working directory."}}},
         "results": [
-            _result(finding, indexes[finding.code], fingerprint)
+            _result(finding, indexes[finding.code], fingerprint, is_distant=finding in distant)
             for finding, fingerprint in zip(result.findings, known, strict=True)
         ],
     }
@@ -73,7 +78,9 @@ def _notification(text: str, level: str) -> dict[str, object]:
     return {"level": level, "message": {"text": text}}
 
 
-def _result(finding: Finding, rule_index: int, fingerprint: str) -> dict[str, object]:
+def _result(
+    finding: Finding, rule_index: int, fingerprint: str, *, is_distant: bool
+) -> dict[str, object]:
     text = finding.message
     if finding.cell is not None:
         text = f"cell {finding.cell}, line {finding.span.line}: {text}"
@@ -89,8 +96,16 @@ def _result(finding: Finding, rule_index: int, fingerprint: str) -> dict[str, ob
         "locations": [location],
         "relatedLocations": list(_chain(finding.chain)),
         "partialFingerprints": {"capturelint/v1": fingerprint},
-        "properties": {"effect": [effect.value for effect in finding.effects]},
+        "properties": _properties(finding, is_distant=is_distant),
         **_fixes(finding),
+    }
+
+
+def _properties(finding: Finding, *, is_distant: bool) -> dict[str, object]:
+    return {
+        "effect": [effect.value for effect in finding.effects],
+        **({"ifCaptured": True} if finding.if_captured else {}),
+        **({"distant": True} if is_distant else {}),
     }
 
 

@@ -13,13 +13,13 @@ from capturelint.report.style import Style
 if TYPE_CHECKING:
     from capturelint.lint.result import CheckResult
 
+DISTANT = "this line did not change; it is reported because of a change elsewhere"
 NO_ROOTS = (
     "NO ROOTS: nothing here is known to run inside a CUDA graph, so next to nothing was checked.\n"
     "  Name the captured functions in the configuration (`roots`), or write\n"
     "  `# capturelint: captured` above them. Failing that, `--scope all` looks at all code, also at\n"
     "  what never runs under capture."
 )
-_DISTANT = "this line did not change; it is reported because of a change elsewhere"
 _HINT = "`capturelint rule CODE` says why and what to write instead"
 
 
@@ -81,6 +81,9 @@ def summary(result: CheckResult) -> str:
         parts.append(f"{result.baselined:,} in the baseline")
     if result.older:
         parts.append(f"{result.older:,} not from the change")
+    uncaptured = sum(finding.if_captured for finding in result.findings)
+    if uncaptured:
+        parts.append(f"{counted(uncaptured, 'finding')} in code that is never captured")
     if unread:
         parts.append(f"{unread} not checked (CL000)")
     return ", ".join(parts)
@@ -101,7 +104,7 @@ def _block(finding: Finding, style: Style, *, show_chain: bool, is_distant: bool
         text, carets = excerpt(finding.source, span.column, end)
         lines += [f"    {text}", f"    {style.bad(carets)}"]
     if is_distant:
-        lines.append(f"    {_DISTANT}")
+        lines.append(f"    {DISTANT}")
     if show_chain or is_distant:
         lines += _chain(finding)
     return "\n".join(lines)

@@ -113,4 +113,14 @@ def test_a_complaint_that_nobody_can_read_stays_out_of_the_report(shell: str) ->
     done = _run("gone.py", "--format", "json", shell=shell)
 
     assert done.returncode == 2
-    assert len(json.loads(done.stdout)["findings"]) == len(_NAMES) + 1
+    assert len(json.loads(done.stdout)["findings"]) == len(_NAMES)
+
+
+@pytest.mark.parametrize("form", ["concise", "github"])
+def test_chains_are_refused_where_a_format_has_no_place(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--show-chain", "--format", form]) == 2
+    assert capsys.readouterr().err == (
+        f"capturelint: `--show-chain` has no place in {form}; use `--format text` or `json`\n"
+    )

@@ -314,7 +314,7 @@ def test_outside_a_repository_is_one_line(
 @pytest.mark.parametrize("revision", ["gone", "gone...", "", "-x", "HEAD:model.py", "a..b"])
 def test_no_such_revision_is_one_line(capsys: pytest.CaptureFixture[str], revision: str) -> None:
     assert _complaint(capsys, ".", f"--since={revision}") == (
-        f"`--since`: no revision {revision!r} in {Path.cwd()}; `git log --oneline` lists some"
+        f"`--since`: no revision {revision!r} in {Path.cwd()}; the branch is main"
     )
 
 
@@ -366,3 +366,22 @@ def test_a_path_outside_the_repository_is_one_line(
 
 def test_standard_input_has_no_revision(capsys: pytest.CaptureFixture[str]) -> None:
     assert _complaint(capsys, "-", "--since", "HEAD") == "`--since` compares files; leave out `-`"
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "concise"])
+def test_every_format_tells_what_a_change_elsewhere_brought(
+    capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    _write("model.py", _MODEL.replace("clean(y)", "read(y)"))
+
+    assert main(["check", ".", "--since", "HEAD", "--format", form]) == 1
+    out = capsys.readouterr().out
+    assert any(word in out for word in ('"distant":true', "(this line did not change;"))
+
+
+def test_of_an_unknown_revision_the_branches_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    git("branch", "other")
+
+    assert main(["check", ".", "--since", "master"]) == 2
+    told = capsys.readouterr().err
+    assert told.rstrip().endswith(("branches are main, other", "branches are other, main"))

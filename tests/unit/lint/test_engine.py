@@ -319,3 +319,11 @@ def test_a_form_feed_takes_a_column_as_in_an_editor(tmp_path: Path) -> None:
 
     assert finding.span == Span(6, 16, 6, 24)
     assert finding.source[finding.span.column : finding.span.end_column] == "x.item()"
+
+
+def test_what_is_never_captured_is_told_apart_with_scope_all(tmp_path: Path) -> None:
+    text = f"{_MODEL}\ndef other(x: Tensor): return x.item()\n"
+
+    captured, other = _check(tmp_path, {"a.py": text}, scope=Scope.ALL).findings
+    assert (captured.if_captured, other.if_captured) == (False, True)
+    assert other.message == f"if captured: {captured.message}"

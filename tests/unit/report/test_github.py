@@ -8,6 +8,7 @@ import pytest
 
 from capturelint.finding import Effect, Finding
 from capturelint.report import github
+from capturelint.report.text import DISTANT
 from tests.unit.report.findings import IDLE, IN_CELL, READ, SLOW, UNREAD, result_of
 
 
@@ -80,3 +81,9 @@ def test_paths_start_at_the_top_of_the_repository() -> None:
 
     assert inside.startswith("::error file=sub/dir/pkg/model.py,")
     assert absolute.startswith("::error file=/usr/x.py,")
+
+
+def test_of_what_a_change_elsewhere_brought_that_is_said() -> None:
+    [command, _] = github.render(result_of(READ), distant=[READ]).splitlines()
+
+    assert command.endswith(f" ({DISTANT})")

@@ -42,7 +42,7 @@ def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
         '"effect":["refuses-capture","slow"],"message":"reads `\\u00e9`","path":"pkg/model.py",'
         '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
         '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
-        '"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
+        '"if_captured":false,"distant":false,"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
         '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"warnings":[],"baselined":0,"older":0}'
     )
 
@@ -65,6 +65,8 @@ def test_what_a_finding_lacks_is_null_or_empty() -> None:
             "end_column": 2,
             "cell": None,
             "chain": [],
+            "if_captured": False,
+            "distant": False,
             "fix": None,
         }
     ]
@@ -83,3 +85,10 @@ def test_a_path_that_is_not_text_still_gives_ascii() -> None:
 
     assert report.isascii()
     assert stdlib_json.loads(report)["findings"][0]["path"] == "\udce9.py"
+
+
+def test_what_is_never_captured_and_what_a_change_elsewhere_brought_is_told() -> None:
+    finding = Finding("CL101", "n", (), "m", "a.py", Span(1, 0, 1, 1), if_captured=True)
+
+    [shown] = stdlib_json.loads(json.render(_result(finding), distant=[finding]))["findings"]
+    assert (shown["if_captured"], shown["distant"]) == (True, True)

@@ -212,3 +212,11 @@ def test_a_bug_of_ours_makes_the_run_unsuccessful() -> None:
 
     assert invocation["executionSuccessful"] is False
     assert invocation["toolExecutionNotifications"][0]["level"] == "error"
+
+
+def test_properties_tell_what_is_never_captured_and_what_a_change_elsewhere_brought() -> None:
+    finding = replace(READ, if_captured=True)
+
+    log = json.loads(sarif.render(result_of(finding), builtin_rules(), [finding]))
+    [result] = log["runs"][0]["results"]
+    assert result["properties"]["ifCaptured"] and result["properties"]["distant"]

@@ -21,6 +21,7 @@ _FULL = Finding(
     chain=(Step("a.py", 1, "f", 3), Step("b.py", 2, "g")),
     fix=Fix("proven", (Edit(Span(1, 0, 1, 1), "y"),)),
     cell=2,
+    if_captured=True,
 )
 _RESULT = CheckResult(
     findings=(_FULL, Finding("CL000", "unreadable-file", (), "no", "b.py", Span(1, 0, 1, 1))),
