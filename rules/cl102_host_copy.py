@@ -16,9 +16,8 @@ Measured on an H200 with torch 2.11: `.cpu()`, `.to("cpu")`, `.numpy(force=True)
 
 ## What to do instead
 
-Keep the work on the device. If the host needs the result, return the tensor from the captured
-region and copy it after `graph.replay()`; to overlap the copy, give it a pinned tensor, record an
-event and wait for that event before reading.
+Return the tensor and copy it after `graph.replay()`, or keep the work on the device. To overlap the
+copy, give it a pinned tensor, record an event and wait for that event before reading.
 
 `.cpu()` and `.to("cpu")` are also reported where nothing is known of what they are called on;
 `.numpy()` without `force=True` only of a known device tensor, since it works on no other than host

@@ -15,7 +15,7 @@ is known from source (`torch/optim/lr_scheduler.py`).
 
 ## What to do instead
 
-Give `capturable=True`. Give the learning rate as a tensor on the device, `lr=torch.tensor(1e-3,
+Give the optimizer `capturable=True`. Give the learning rate as a tensor on the device, `lr=torch.tensor(1e-3,
 device="cuda")`: schedulers then fill it in place, and replays see it.
 
 An optimizer made with `**options`, or whose `capturable` is not a constant, is not reported.

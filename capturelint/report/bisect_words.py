@@ -91,7 +91,8 @@ def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
     """Return one sentence on what to do. `advice`: that of the rule about the line, or ""."""
     if any(_HOST_RANDOM in change for change in culprit.evidence.changes):
         return _DRAW_ON_DEVICE
-    if verdict in _NEXT:
+    # What keeps a replay from following the inputs has many causes; the rule knows which.
+    if verdict in _NEXT and not (verdict is Verdict.STALE and advice):
         return _NEXT[verdict]
     remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in culprit.message)
     return advice or next(remedies, _NEXT_IS_UNKNOWN)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.config import Config, Scope
-from capturelint.finding import Finding
+from capturelint.finding import Effect, Finding
+from capturelint.verdict import Hazard
 
 if TYPE_CHECKING:
     from capturelint.lint.registry import RuleEntry
-    from capturelint.verdict import Culprit, Hazard, Report
+    from capturelint.verdict import Culprit, Report
 
 _ADVICE = re.compile(r"^## What to do instead\n\n(.+?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z`])")
@@ -40,7 +41,7 @@ def explained(report: Report, rules: Sequence[RuleEntry]) -> Explained:
 
     def code(one: Culprit | Hazard) -> str:
         found = () if one.place is None else findings.get(one.place.path, ())
-        chosen = _code(one, found)
+        chosen = _code(one, found) or _seen_code(one)
         return chosen if chosen in advice else ""
 
     report = replace(
@@ -92,3 +93,34 @@ def _code(told: Culprit | Hazard, findings: Iterable[Finding]) -> str:
         return told.code
     is_sure = len(set(codes)) == 1 or not told.code
     return codes[0] if is_sure else told.code
+
+
+def _seen_code(told: Culprit | Hazard) -> str:
+    """Return the code of the rule that what a run saw fits, for a line that tells no rule, or ""."""
+    if told.effect is Effect.REFUSES:
+        return "CL802" if "capturable is False" in told.message else ""
+    if isinstance(told, Hazard):
+        return ""
+    for frozen in told.evidence.frozen:
+        # Only where the line to blame is the one that changes an attribute.
+        if not frozen.name.startswith("self.") or frozen.cause != told.place:
+            continue
+        name = frozen.name.removeprefix("self.")
+        kinds = {_kind(text) for text in told.evidence.changes if _names(text, name)}
+        for kind, code in _BY_KIND.items():
+            if kinds == {kind} and (kind != "number" or frozen.before.isdecimal()):
+                return code
+    return ""
+
+
+_BY_KIND: Mapping[str, str] = {"rebound": "CL601", "grew": "CL505", "number": "CL501"}
+
+
+def _names(change: str, name: str) -> bool:
+    """Return whether a change in words is that of the attribute `name`, on whatever object."""
+    path = change.partition(": ")[0]
+    return path == name or path.endswith(f".{name}")
+
+
+def _kind(change: str) -> str:
+    return change.rpartition("(")[2].removesuffix(")")

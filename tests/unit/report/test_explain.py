@@ -10,7 +10,7 @@ import pytest
 from capturelint.finding import Effect
 from capturelint.lint.registry import builtin_rules
 from capturelint.report.explain import advice_of, explained
-from capturelint.verdict import Certainty, Culprit, Hazard, Place, Report, Verdict
+from capturelint.verdict import Certainty, Culprit, Evidence, Frozen, Hazard, Place, Report, Verdict
 
 MODEL = """\
 import torch
@@ -121,3 +121,36 @@ def test_every_rule_has_advice() -> None:
 
     assert set(advice) == {entry.code for entry in builtin_rules()}
     assert [code for code, text in advice.items() if not text.endswith(".")] == []
+
+
+def seen_code(change: str, *, name: str, before: str = "1", is_caused_here: bool = True) -> str:
+    line = Place("m.py", 3)
+    cause = line if is_caused_here else Place("m.py", 9)
+    frozen = Frozen(Place("m.py", 4), "aten.cat.default", before, "2", cause, name)
+    evidence = Evidence(frozen=(frozen,), changes=(change,))
+    culprit = Culprit("", "M", line, "", Effect.STALE, Certainty.SHOWN, "m", evidence=evidence)
+    report = Report("c", "simulated", Verdict.STALE, culprits=(culprit,))
+    return explained(report, builtin_rules()).report.culprits[0].code
+
+
+def test_what_a_run_saw_change_tells_the_rule_of_its_line() -> None:
+    assert seen_code("a.past[0]: x -> y (rebound)", name="self.past[0]") == "CL601"
+    assert seen_code("seen: 1 items -> 2 items (grew)", name="self.seen") == "CL505"
+    assert seen_code("step: 1 -> 2 (number)", name="self.step") == "CL501"
+
+
+def test_a_change_elsewhere_or_of_another_kind_tells_no_rule() -> None:
+    assert seen_code("past: x -> y (rebound)", name="self.past", is_caused_here=False) == ""
+    assert seen_code("last: x -> y (rebound)", name="self.past") == ""
+    assert seen_code("step: x -> y (rebound)", name="global step") == ""
+    assert seen_code("flag: True -> False (number)", name="self.flag", before="True") == ""
+
+
+def test_an_optimizer_that_refuses_capture_is_explained() -> None:
+    said = "Attempting CUDA graph capture of step() for Adam but param_groups' capturable is False."
+    culprit = Culprit("", "f", Place("m.py", 3), "", Effect.REFUSES, Certainty.SHOWN, said)
+    report = Report("c", "simulated", Verdict.REFUSES, culprits=(culprit,))
+    result = explained(report, builtin_rules())
+
+    assert result.report.culprits[0].code == "CL802"
+    assert result.advice["CL802"] == "Give the optimizer `capturable=True`."
