@@ -9,6 +9,8 @@ from enum import Enum
 from capturelint.finding import Effect
 
 ROOT = "<root>"  # what reports call the module whose path is ""
+# How the note begins that says which modules were judged, where the user named them.
+ONLY = "only these modules were judged (--modules): "
 # How the reason begins why a module is undecided that no graph could serve.
 VARIES = "its arguments vary between calls: "
 

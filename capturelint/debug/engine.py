@@ -23,7 +23,7 @@ from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up
-from capturelint.verdict import Report, Verdict
+from capturelint.verdict import ONLY, ROOT, Report, Verdict
 
 
 def judge(
@@ -156,6 +156,6 @@ class _Run:
         ]
         self.findings.add_search(name, roots, found, modules, dry)
         if self.settings.modules:
-            self.findings.note(f"only these modules were judged (--modules): {', '.join(roots)}")
+            self.findings.note(f"{ONLY}{', '.join(one or ROOT for one in roots)}")
         else:
             self.findings.add_not_called(name, instance, dry)

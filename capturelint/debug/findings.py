@@ -17,7 +17,7 @@ from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
 from capturelint.finding import Effect
-from capturelint.verdict import Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
+from capturelint.verdict import ROOT, Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
 
 _MOST_CHANGES = 3
 
@@ -114,7 +114,7 @@ class Findings:
         )
         blamed = [culprit.module for culprit in culprits]
         for path, outcome in modules.outcomes.items():
-            if not is_below(path, name):
+            if not is_below(path, name) or (path != name and modules.is_inside_left_out(path)):
                 continue
             # It failed for what is left out alone: judged without that, it passes.
             is_cleared = bool(left_out) and not any(is_below(one, path) for one in blamed)
@@ -203,7 +203,9 @@ class Findings:
         if dry.broke:
             notes.append(f"as if capturing, {name or 'the case'} ended early: {dry.broke}")
         if left_out:
-            notes.append(f"left out of the capture (--skip): {', '.join(left_out)}")
+            notes.append(
+                f"left out of the capture (--skip): {', '.join(one or ROOT for one in left_out)}"
+            )
         return notes
 
 

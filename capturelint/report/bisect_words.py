@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from capturelint.finding import Effect
 from capturelint.report.excerpt import printable
-from capturelint.verdict import ROOT, Certainty, Culprit, Report, Verdict
+from capturelint.verdict import ONLY, ROOT, Certainty, Culprit, Report, Verdict
 
 _MEANINGS: Mapping[Verdict, str] = {
     Verdict.REFUSES: "capturing it raises an error",
@@ -66,7 +66,12 @@ def is_simulated(report: Report) -> bool:
 
 
 def meaning(report: Report) -> str:
-    """Return in words what the verdict on the whole case says."""
+    """Return in words what the verdict on the whole case says, or on the modules that were named."""
+    is_part = any(note.startswith(ONLY) for note in report.notes)
+    return f"{_meaning(report)}{', in the modules judged' if is_part else ''}"
+
+
+def _meaning(report: Report) -> str:
     if report.verdict is not Verdict.EQUAL:
         return _MEANINGS[report.verdict]
     replays = report.timings.get("replays")

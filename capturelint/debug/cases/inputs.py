@@ -39,7 +39,7 @@ def source_of(case: Case, settings: Settings, backend: Backend) -> Source:
         )
     if callable(case.inputs):
         return _Function(case, case.inputs, settings, backend)
-    return _Recorded(case, case.inputs)
+    return _Recorded(case, case.inputs, settings)
 
 
 class _Function:
@@ -72,10 +72,15 @@ class _Function:
 class _Recorded:
     """A list of recorded inputs: each step has its own, and after the last comes the first."""
 
-    def __init__(self, case: Case, recorded: Sequence[object]) -> None:
+    def __init__(self, case: Case, recorded: Sequence[object], settings: Settings) -> None:
         self._case = case
         self._recorded = recorded
+        steps = settings.replays + 1  # the first is that of the capture
         self.notes: tuple[str, ...] = ()
+        if len(recorded) < steps:
+            self.notes = (
+                f"inputs holds {len(recorded)} for {steps} steps: they come again in turn",
+            )
 
     def calls(self, step: int) -> Calls:
         value = self._recorded[step % len(self._recorded)]

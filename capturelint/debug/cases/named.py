@@ -47,24 +47,26 @@ def _check(target: Target) -> None:
     names = set(_bound(tree))
     if name in names or _may_have_others(tree):
         return
-    near = get_close_matches(name, [one for one in names if not one.startswith("_")], n=1)
+    defined = set(_bound(tree, with_imports=False))
+    near = get_close_matches(name, [one for one in defined if not one.startswith("_")], n=1)
     own = [one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
     listed = f"it has {', '.join(own)}" if own else "name a factory, a module or a Case in it"
     hint = f"did you mean {near[0]}?" if near else listed
     raise CaseError(f"{target.place} has no {name!r}; {hint}")
 
 
-def _bound(tree: ast.AST) -> Iterator[str]:
+def _bound(tree: ast.AST, *, with_imports: bool = True) -> Iterator[str]:
     """Yield the names that a file binds, outside of functions and classes and as `global`."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from ((one.asname or one.name).partition(".")[0] for one in node.names)
+            if with_imports:
+                yield from ((one.asname or one.name).partition(".")[0] for one in node.names)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         if not isinstance(node, _OF_OTHERS):
-            yield from _bound(node)
+            yield from _bound(node, with_imports=with_imports)
 
 
 def _may_have_others(tree: ast.Module) -> bool:

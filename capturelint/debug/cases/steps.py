@@ -61,7 +61,7 @@ class Steps:
             was, is_ = self._shapes.get(name, "missing"), shapes.get(name, "missing")
             if was != is_:
                 raise CaseError(
-                    f"input {name} is {was} in {before} but {is_} in {now}; "
+                    f"the input `{name}` is {was} in {before} but {is_} in {now}; "
                     "a graph needs the same shapes at every step"
                 )
 

@@ -11,6 +11,12 @@ _HEAD = "(most recent call first):\n"
 _FRAME = re.compile(r'  File "(?P<path>.*)", line (?P<line>\d+) in (?P<function>.*)')
 
 
+def without_stack(output: str) -> str:
+    """Return `output` up to the last stack in it, which tells what the places already say."""
+    before, head, _ = output.rpartition(_HEAD)
+    return before.rpartition("\n")[0] if head else output
+
+
 def printed_places(output: str) -> tuple[Place, ...]:
     """Return the user's frames of the last stack in `output`, innermost first; () without one."""
     _, head, stack = output.rpartition(_HEAD)

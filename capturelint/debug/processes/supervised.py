@@ -18,6 +18,7 @@ from capturelint.debug.processes.spawn import forked, spawned
 from capturelint.debug.processes.supervisor import CaseFailedError, supervise
 from capturelint.debug.processes.worker import Emit, Tools, judged, raising, serve
 from capturelint.debug.settings import Settings
+from capturelint.errors import CapturelintError
 from capturelint.verdict import Report
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ def _kept(journal: Journal) -> Iterator[None]:
     try:
         yield
         is_done = True
+    except CapturelintError:
+        is_done = True  # the case is to be mended first: there is nothing to go on with
+        raise
     finally:
         journal.close(is_done=is_done)
 

@@ -22,7 +22,7 @@ from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.child import Child, TookTooLongError
 from capturelint.debug.processes.salvage import salvaged
-from capturelint.debug.processes.stack import printed_places
+from capturelint.debug.processes.stack import printed_places, without_stack
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Place, Report, Verdict
 
@@ -152,7 +152,7 @@ class _Run:
             case,
             self.known,
             why=death.in_words,
-            printed=death.printed,
+            printed=without_stack(death.printed) if death.places else death.printed,
             backend=self.ready.backend,
             environment=self.ready.environment,
         )

@@ -18,6 +18,7 @@ from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.finding import Effect
+from capturelint.report.bisect_words import meaning
 from capturelint.verdict import VARIES, Certainty, Report, Verdict
 
 if TYPE_CHECKING:
@@ -318,6 +319,16 @@ def test_what_is_skipped_is_not_to_blame(in_session: InSession) -> None:
         assert (report.verdict, report.culprits, report.hazards) == (Verdict.EQUAL, (), ())
         assert {one.verdict for one in report.modules} == {Verdict.EQUAL, Verdict.NOT_CALLED}
         assert "bad.0" in "; ".join(report.notes)
+        assert "bad.0" not in verdicts(report)
+
+    in_session(body)
+
+
+def test_the_root_has_a_name_in_notes_too(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Reads, skip=("*",))
+
+        assert "left out of the capture (--skip): <root>" in report.notes
 
     in_session(body)
 
@@ -329,6 +340,7 @@ def test_only_the_named_modules_are_judged(in_session: InSession) -> None:
         )
 
         assert verdicts(report) == {"first": "replays-equal", "bad.1": "replays-equal"}
+        assert meaning(report).endswith(", in the modules judged")
 
     in_session(body)
 

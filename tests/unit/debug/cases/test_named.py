@@ -52,6 +52,7 @@ def test_a_name_that_the_file_binds_passes(name: str) -> None:
         ("n.py:make", None, "no file n.py; correct the path"),
         ("m.py", None, "m.py names no object in it; name what to run: m.py:make"),
         ("m.py:mak", None, "m.py has no 'mak'; did you mean make?"),
+        ("m.py:torc", None, "m.py has no 'torc'; it has make, Net"),
         ("m.py:inside", None, "m.py has no 'inside'; it has make, Net"),
         ("m.py:make", "inptus", "m.py has no 'inptus'; it has make, Net"),
         ("bad.py:make", None, "bad.py:2: invalid syntax; correct it first"),

@@ -192,28 +192,28 @@ def test_equal_inputs_are_told() -> None:
         (
             lambda seed: torch.ones(2, 8 + seed),
             (
-                "input x is (2, 8) float32 in inputs(0) but (2, 9) float32 in inputs(1); "
+                "the input `x` is (2, 8) float32 in inputs(0) but (2, 9) float32 in inputs(1); "
                 "a graph needs the same shapes at every step"
             ),
         ),
         (
             lambda seed: {"y": torch.ones(2, dtype=torch.float64 if seed else torch.float32)},
             (
-                "input y is (2,) float32 in inputs(0) but (2,) float64 in inputs(1); "
+                "the input `y` is (2,) float32 in inputs(0) but (2,) float64 in inputs(1); "
                 "a graph needs the same shapes at every step"
             ),
         ),
         (
             lambda seed: {"y": torch.ones(2)} if seed else {"x": torch.ones(2)},
             (
-                "input x is (2,) float32 in inputs(0) but missing in inputs(1); "
+                "the input `x` is (2,) float32 in inputs(0) but missing in inputs(1); "
                 "a graph needs the same shapes at every step"
             ),
         ),
         (
             [torch.ones(1), torch.ones(1, 1)],
             (
-                "input x is (1,) float32 in inputs[0] but (1, 1) float32 in inputs[1]; "
+                "the input `x` is (1,) float32 in inputs[0] but (1, 1) float32 in inputs[1]; "
                 "a graph needs the same shapes at every step"
             ),
         ),
@@ -234,7 +234,7 @@ def test_a_later_step_is_held_to_the_first() -> None:
         steps(3)
 
     assert words(error) == (
-        "input cache[0] is (3,) float32 in inputs(1) but (4,) float32 in inputs(4); "
+        "the input `cache[0]` is (3,) float32 in inputs(1) but (4,) float32 in inputs(4); "
         "a graph needs the same shapes at every step"
     )
 
@@ -243,10 +243,18 @@ def test_a_later_step_is_held_to_the_first() -> None:
 
 
 def test_recorded_inputs_come_in_turn_and_begin_again() -> None:
-    steps = steps_of([torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0])])
+    recorded = [torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0])]
+    steps = steps_of(recorded, replays=2)
 
     assert [steps(k)[""][0][0].item() for k in range(5)] == [1, 2, 3, 1, 2]
     assert steps.notes == ()
+
+
+def test_fewer_recorded_inputs_than_steps_are_told() -> None:
+    told = "inputs holds 2 for 3 steps: they come again in turn"
+
+    assert told in steps_of([torch.ones(1), torch.zeros(1)], replays=2).notes
+    assert told not in steps_of([torch.ones(1), torch.zeros(1)], replays=1).notes
 
 
 def test_recorded_inputs_are_copied() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 
-from capturelint.debug.processes.stack import printed_places
+from capturelint.debug.processes.stack import printed_places, without_stack
 from capturelint.verdict import Place
 
 CRASH = f"""\
@@ -47,3 +47,8 @@ def test_a_line_that_is_no_frame_ends_the_stack() -> None:
     text = 'Stack (most recent call first):\n  ...\n  File "/a.py", line 1 in f\n'
 
     assert printed_places(text) == ()
+
+
+def test_what_was_printed_is_told_without_the_stack() -> None:
+    assert without_stack(CRASH) == ("loading shard 1\nFatal Python error: Segmentation fault\n")
+    assert without_stack("loading\n") == "loading\n"

@@ -132,6 +132,18 @@ def test_a_case_that_cannot_be_loaded_leaves_nothing_behind(case: Path) -> None:
     assert [path.name for path in Path().iterdir()] == ["case.py"]
 
 
+def test_a_run_that_ends_with_a_mistake_of_the_case_keeps_nothing(case: Path) -> None:
+    def failing(text: str) -> None:
+        if text.startswith("judging b"):
+            raise CaseFailedError("it cannot be run")
+
+    with pytest.raises(CaseFailedError):
+        by_name(case, progress=failing)
+
+    assert Path("ran").read_text().split()[:1] == ["a"]
+    assert list(Path(".capturelint_cache").glob("bisect/*.jsonl")) == []
+
+
 def test_an_object_in_memory_is_judged_in_a_process_of_its_own(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
