@@ -75,13 +75,25 @@ def _with_method(case: Case, call: str | None) -> Case:
     (holder,) = case.named.values()
     method = getattr(holder, call, None)
     if method is None:
-        near = get_close_matches(call, dir(holder), n=1)
-        hint = f"did you mean {near[0]}?" if near else "name a method of its class"
+        own = _own_methods(holder)
+        near = get_close_matches(call, own, n=1)
+        listed = f"it has {', '.join(own)}" if own else "name a method of its class"
+        hint = f"did you mean {near[0]}?" if near else listed
         raise CaseError(f"--call {call}: {kind_of(holder)} has no {call!r}; {hint}")
     if not callable(method):
         raise CaseError(f"--call {call}: it is {kind_of(method)}; name a method")
     runnable: Runnable = method
     return replace(case, callables=runnable)
+
+
+def _own_methods(holder: object) -> list[str]:
+    """Return the methods that the user's classes define, not those of every module."""
+    classes = [cls for cls in type(holder).__mro__ if not cls.__module__.startswith(_NOT_OWN)]
+    methods = (name for cls in classes for name, one in vars(cls).items() if callable(one))
+    return [name for name in dict.fromkeys(methods) if not name.startswith("_")]
+
+
+_NOT_OWN = ("torch.", "builtins")
 
 
 def _in_mode(case: Case, settings: Settings) -> Case:

@@ -431,7 +431,7 @@ def test_inputs_that_are_not_there_are_named(inputs: str, message: str) -> None:
     ("call", "message"),
     [
         ("generate", "--call generate: a Model has no 'generate'; did you mean generate_step?"),
-        ("zzzzzz", "--call zzzzzz: a Model has no 'zzzzzz'; name a method of its class"),
+        ("zzzzzz", "--call zzzzzz: a Model has no 'zzzzzz'; it has forward, generate_step"),
         ("size", "--call size: it is an int; name a method"),
     ],
 )
