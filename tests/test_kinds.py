@@ -17,7 +17,7 @@ from capturelint.kind import DEVICE, UNKNOWN
 from capturelint.lint.discovery import discover
 from capturelint.lint.linked import Linked, link
 from capturelint.lint.subjects import UnparsedError, in_file, parsed
-from capturelint.names import FunctionFacts
+from capturelint.names import MODULE_BODY, FunctionFacts
 from capturelint.rule import Rule, Subject
 from capturelint.source import line_shift
 
@@ -105,6 +105,8 @@ def _evaluated(linked: Linked) -> Iterator[tuple[Rule, cst.FunctionDef]]:
     """Yield each evaluated function with a rule, to which all that was evaluated is a tensor."""
     for state in linked.states():
         function = linked.project.functions[state.index]
+        if function.facts.qualname == MODULE_BODY:
+            continue
         source = linked.reader.source(function.file.path)
         shift = line_shift(function.facts)
         try:

@@ -103,6 +103,8 @@ def test_a_model_is_checked_from_another_folder(bin_folder: Path, tmp_path: Path
 
 
 def test_bisect_says_what_to_install(bin_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text("def make(): ...\n", encoding="utf-8")
+
     done = run([bin_folder / "capturelint", "bisect", "x.py:make"], cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")

@@ -40,7 +40,7 @@ def test_everything_without_torch_passes(version: str, tmp_path: Path) -> None:
     if python is None:
         pytest.skip(f"no Python {version} on this machine")
     inside = installed(python, tmp_path / "env")
-    options = ["-q", "-p", "no:cacheprovider", "-m", "not gpu"]
+    options = ["-q", "-p", "no:cacheprovider", "-m", "not gpu and not slow"]
     ignored = [f"--ignore={name}" for name in NOT_THERE]
     done = run([inside, "-m", "pytest", *options, *ignored], extra={INSIDE: version})
 

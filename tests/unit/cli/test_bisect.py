@@ -28,6 +28,13 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * x.max().item()
+
+
+def make() -> object:
+    return Model()
+
+
+def inputs(seed: int) -> object: ...
 """
 
 
@@ -271,6 +278,7 @@ def test_a_terminal_gets_a_tree_and_colours_unless_they_are_off(
 
 
 def test_the_parent_never_imports_torch(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(_MODEL, encoding="utf-8")
     program = (
         "import sys\n"
         "from capturelint.debug import api; from capturelint.debug.cases import requirements\n"
