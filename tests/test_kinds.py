@@ -109,8 +109,11 @@ def _evaluated(linked: Linked) -> Iterator[tuple[Rule, cst.FunctionDef]]:
             continue
         source = linked.reader.source(function.file.path)
         shift = line_shift(function.facts)
+        segment = source.segment(function.facts)
+        if ".capture_begin(" in segment:  # its statements are evaluated up to where capture ends
+            continue
         try:
-            tree, positions = parsed(source.segment(function.facts), shift)
+            tree, positions = parsed(segment, shift)
         except UnparsedError:
             continue
         known = dict.fromkeys(in_file(state.values, source, shift), DEVICE)
