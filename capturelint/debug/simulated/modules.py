@@ -1,4 +1,4 @@
-"""Moving modules to the device: parameters that change sides, and lazy ones without a shape."""
+"""Moving modules to the device: lazy parameters, which have no shape yet."""
 
 # ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 # ruff: noqa: FBT001, FBT002 - these stand in for functions of torch, with its parameters
@@ -22,25 +22,12 @@ _LATER = "_simulated_later"
 
 
 def put_modules(patches: Patches) -> None:
-    """Let `nn.Module._apply` exchange parameters that change sides, and lazy ones remember theirs."""
+    """Let modules move that have lazy parameters, which remember where they are to go."""
     original: Any = nn.Module._apply
 
     def applied(self: nn.Module, fn: Callable[..., Any], recurse: bool = True) -> nn.Module:
         with shapeless_apart(self, fn):
-            return applied_to_others(self, fn, recurse)
-
-    def applied_to_others(self: nn.Module, fn: Callable[..., Any], recurse: bool) -> nn.Module:
-        swaps = torch.__future__.get_swap_module_params_on_conversion()
-        # Setting `.data`, as torch does else, cannot change the class of a parameter.
-        torch.__future__.set_swap_module_params_on_conversion(True)
-        try:
             module: nn.Module = original(self, fn, recurse)
-        except RuntimeError as error:
-            if "swap" not in str(error):
-                raise
-            return exchanged_in(self, fn, recurse=recurse)
-        finally:
-            torch.__future__.set_swap_module_params_on_conversion(swaps)
         return module
 
     patches.put(nn.Module, "_apply", applied)
@@ -71,35 +58,6 @@ def shapeless_apart(module: nn.Module, fn: Callable[..., Any]) -> Iterator[None]
             table[name] = lazy
 
 
-def exchanged_in(module: nn.Module, fn: Callable[..., Any], *, recurse: bool) -> nn.Module:
-    """Give modules new parameters where torch cannot swap the old ones, such as those in a graph.
-
-    Modules that shared a parameter share the new one.
-    """
-    made: dict[int, nn.Parameter] = {}
-    for owner in module.modules() if recurse else (module,):
-        for name, parameter in owner._parameters.items():
-            if parameter is not None:
-                owner._parameters[name] = _exchanged(parameter, fn, made)
-        for name, buffer in owner._buffers.items():
-            if buffer is not None:
-                owner._buffers[name] = fn(buffer)
-    return module
-
-
-def _exchanged(
-    parameter: nn.Parameter, fn: Callable[..., Any], made: dict[int, nn.Parameter]
-) -> nn.Parameter:
-    if id(parameter) not in made:
-        with torch.no_grad():
-            moved = fn(parameter)
-        same = moved is parameter
-        made[id(parameter)] = (
-            parameter if same else nn.Parameter(moved.detach(), parameter.requires_grad)
-        )
-    return made[id(parameter)]
-
-
 def _put_lazy(patches: Patches) -> None:
     """Let a parameter without a shape stay on the host, and go to its device with its shape."""
     mixin = UninitializedTensorMixin
@@ -112,11 +70,8 @@ def _put_lazy(patches: Patches) -> None:
         if not is_simulated(device):
             real_materialize(self, shape, device, dtype)
             return
-        full = torch.empty(shape, device="cuda", dtype=dtype)
         self.__class__ = self.cls_to_become
-        if isinstance(self, nn.Parameter):
-            full = nn.Parameter(full, self.requires_grad)
-        torch.utils.swap_tensors(self, full)  # type: ignore[no-untyped-call]  # torch has no types here
+        self.data = torch.empty(shape, device="cuda", dtype=dtype)
 
     patches.put(mixin, "materialize", materialize)
     for kind in (nn.UninitializedParameter, nn.UninitializedBuffer):
@@ -126,8 +81,10 @@ def _put_lazy(patches: Patches) -> None:
 def _made_on_host(kind: Any) -> Callable[..., Any]:
     real_new = kind.__new__
 
+    grows = kind is nn.UninitializedParameter
+
     def new(
-        cls: Any, requires_grad: Any = True, device: Any = None, dtype: Any = None, **rest: Any
+        cls: Any, requires_grad: Any = grows, device: Any = None, dtype: Any = None, **rest: Any
     ) -> Any:
         simulated = device is not None and is_simulated(device)
         made = real_new(cls, requires_grad, "cpu" if simulated else device, dtype, **rest)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from capturelint.debug.simulated.call import storage_of
+from capturelint.debug.simulated.carried import with_class
 from capturelint.debug.simulated.tensor import DeviceTensor
 from capturelint.debug.trees.copies import with_others
 from capturelint.debug.trees.trees import leaves
@@ -60,7 +61,7 @@ def _together(group: list[torch.Tensor], simulator: Simulator) -> dict[int, torc
     for tensor in group:
         elem = torch.empty(0, dtype=tensor.dtype)
         elem.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
-        moved[id(tensor)] = DeviceTensor.over(
-            elem, simulator, requires_grad=tensor.requires_grad and tensor.is_leaf
-        )
+        grows = tensor.requires_grad and tensor.is_leaf
+        placed_one = DeviceTensor.over(elem, simulator, requires_grad=grows)
+        moved[id(tensor)] = with_class(placed_one, type(tensor))
     return moved

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from capturelint.debug.simulated.assigned_data import put_data
+from capturelint.debug.simulated.carried import put_classes
 from capturelint.debug.simulated.compiling import put_compile
 from capturelint.debug.simulated.conversions import put_conversions
 from capturelint.debug.simulated.cuda_names import put_cuda
@@ -31,6 +32,7 @@ def patched(simulator: Simulator) -> Iterator[None]:
         put_generators(patches, simulator)
         put_conversions(patches, simulator)
         put_data(patches)
+        put_classes(patches)
         put_modules(patches)
         put_makers(patches, simulator)
         put_load(patches, simulator)

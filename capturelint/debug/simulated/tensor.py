@@ -84,18 +84,6 @@ class DeviceTensor(torch.Tensor):
     def get_device(self) -> int:
         return 0
 
-    @property
-    def data(self) -> torch.Tensor:
-        data: torch.Tensor = DATA.__get__(self)
-        return data
-
-    @data.setter
-    def data(self, value: torch.Tensor) -> None:
-        if not isinstance(value, DeviceTensor):
-            raise self.simulator.cannot_tell("moving a tensor to the host by assigning its .data")
-        DATA.__set__(self, value)
-        self.elem = value.elem
-
     def to(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Return this tensor itself where nothing changes: C++ would copy `cuda` to `cuda:0`."""
         return moved(self, args, kwargs)
@@ -113,11 +101,6 @@ class DeviceTensor(torch.Tensor):
         name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
         target = CUDA if ".cuda." in name else HOST
         return self.to(target, getattr(torch, name.rpartition(".")[2]).dtype, *args, **kwargs)
-
-    def as_subclass(self, cls: Any) -> Any:
-        if issubclass(DeviceTensor, cls):
-            return self.view_as(self)
-        raise self.simulator.cannot_tell(f"tensors of the class {cls.__name__}")
 
     def numpy(self, *, force: bool = False) -> Any:
         if force:
@@ -173,6 +156,7 @@ class DeviceTensor(torch.Tensor):
 
     def __copy__(self) -> torch.Tensor:
         twin = DeviceTensor.over(self.elem, self.simulator, requires_grad=self.requires_grad)
+        twin.__class__ = type(self)
         twin.__dict__.update(self.__dict__)
         return twin
 
@@ -201,6 +185,7 @@ def _copied(tensor: DeviceTensor, memo: dict[int, Any]) -> DeviceTensor:
         )
     host = _copied_elem(tensor, memo)
     twin = DeviceTensor.over(host, tensor.simulator, requires_grad=tensor.requires_grad)
+    twin.__class__ = type(tensor)
     memo[id(tensor)] = twin
     for name, value in tensor.__dict__.items():
         if name not in ("elem", "simulator"):

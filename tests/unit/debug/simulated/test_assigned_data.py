@@ -50,3 +50,25 @@ def test_a_device_tensor_that_others_hold_can_be_reshaped_in_place(in_session: I
         assert tensor.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
 
     in_session(body)
+
+
+def test_moved_parameters_keep_hooks_attributes_and_gradient(in_session: InSession) -> None:
+    def body(_: SimulatedBackend) -> None:
+        linear = nn.Linear(2, 2)
+        seen: list[object] = []
+        weight = linear.weight
+        weight.__dict__["scale"] = 2.0
+        weight.register_hook(lambda _: seen.append("hook"))  # type: ignore[no-untyped-call]
+        weight.register_post_accumulate_grad_hook(  # type: ignore[no-untyped-call]
+            lambda one: seen.append(one is weight)
+        )
+        linear(torch.ones(1, 2)).sum().backward()
+        linear.cuda()
+        assert linear.weight is weight
+        assert weight.grad is not None
+        assert (weight.grad.is_cuda, weight.__dict__["scale"]) == (True, 2.0)
+        linear(torch.ones(1, 2).cuda()).sum().backward()
+        assert (seen, weight.grad.tolist()) == (["hook", True] * 2, [[2, 2], [2, 2]])
+        assert type(linear.cpu().weight) is nn.Parameter
+
+    in_session(body)
