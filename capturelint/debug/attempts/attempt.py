@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from capturelint.debug.attempts.judging import Judge, Side, UndecidedError
+from capturelint.debug.attempts.judging import Judge, UndecidedError
 from capturelint.debug.attempts.part import Part, variation
 from capturelint.debug.attempts.replaced import StandInError, StandIns
 from capturelint.debug.attempts.runs import Inputs, Runs, Tally
+from capturelint.debug.attempts.side import Side
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings

@@ -6,7 +6,6 @@ import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.differs import (
@@ -20,7 +19,8 @@ from capturelint.debug.attempts.differs import (
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.frozen import Explainer
 from capturelint.debug.attempts.refused import cannot_tell, first_line, refused
-from capturelint.debug.attempts.runs import Graph, Inputs, Noise, Runs, Seen, most
+from capturelint.debug.attempts.runs import Graph, Inputs, Noise, Seen, most
+from capturelint.debug.attempts.side import Side
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
@@ -36,14 +36,6 @@ _STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
 class UndecidedError(Exception):
     """An attempt cannot come to a verdict. The message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A part and its state: the one to capture, or the one to run eagerly."""
-
-    runs: Runs
-    state: State
 
 
 class Judge:
@@ -84,10 +76,9 @@ class Judge:
         self._backend.unsupported()  # what others met is theirs
         if self._settings.warmup != 0:
             self._warm_up()
-        self._start = self._captured.state.save()
-        self._eager_start = self._start
+        self._start = self._eager_start = self._captured.start()
         if self._eager is not self._captured:
-            self._eager_start = self._eager.state.save()
+            self._eager_start = self._eager.start()
         refusal = self._capture()
         if refusal is not None:
             return refusal

@@ -14,6 +14,7 @@ from capturelint.debug.attempts.observed import Observed
 from capturelint.debug.attempts.part import Call, Part, dotted, named
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend, Captured
+from capturelint.debug.states.held import Held
 from capturelint.debug.trees.aliasing import aliases
 from capturelint.debug.trees.static_inputs import copy_into
 from capturelint.debug.trees.trees import copied, with_same_tensors
@@ -116,7 +117,8 @@ class Graph:
 class Runs:
     """Runs a part. Each step is prepared and seeded alike, however it is run.
 
-    `before`: is called with the step before each, outside of what is captured.
+    `before`: is called with the step before each, outside of what is captured. `held`: the tensors
+    that it may write besides those that modules register, once they are known.
     """
 
     part: Part
@@ -125,12 +127,13 @@ class Runs:
     before: Callable[[int], object] | None
     stand_ins: StandIns
     tally: Tally
+    held: Held = field(default_factory=Held)
     _fresh: dict[int, Inputs] = field(default_factory=dict)
 
     @property
     def observed(self) -> Observed:
-        """Return the registered tensors of what runs."""
-        return Observed(self.part.run)
+        """Return the tensors that what runs keeps."""
+        return Observed(self.part.run, self.held)
 
     def call(self, calls: Iterable[Call]) -> list[object]:
         """Run the calls of one step."""
@@ -164,17 +167,20 @@ class Runs:
 
         A step has the same tensors each time, and other ones than every other step.
         """
-        seals = self.observed.seals()
+        told: set[str] = set()
         for step in range(count):
             inputs = self._fresh.setdefault(step, Inputs(self.part.steps[step]))
             calls = inputs.filled(self.part.steps[step])
             self.begin(step, static=False)
+            seals = self.observed.seals()  # of now: what was prepared is no work of the call
             results = self.call(calls)
+            written = self.observed.written(seals, told)
+            told.update(written)
             shared = aliases(self.arguments(calls), _one_or_all(results), self.observed.buffers())
             yield Seen(
                 copied(_one_or_all(results)),
                 self._left_in(step, calls),
-                self.observed.written(seals),
+                written,
                 shared,
             )
 

@@ -11,6 +11,7 @@ import torch
 
 from capturelint.debug.states.definitions import Definitions
 from capturelint.debug.states.differences import Change, Moment, Route, differences
+from capturelint.debug.states.held import Held, held_in
 from capturelint.debug.states.host_random import global_generators, is_same_state
 from capturelint.debug.states.storages import Contents, Storages
 from capturelint.debug.states.watched import Watched, watched
@@ -94,6 +95,10 @@ class State:
         for generator in global_generators():
             if generator.name in snapshot.generators:
                 generator.set_state(snapshot.generators[generator.name])
+
+    def held(self, snapshot: Snapshot) -> Held:
+        """Return the tensors on the device that calls can reach and may write, as of then."""
+        return held_in(snapshot.watched, self._extra, self._storages.written)
 
     def changes(self, before: Snapshot, after: Snapshot) -> tuple[Change, ...]:
         """Return what changed between two snapshots, by name.

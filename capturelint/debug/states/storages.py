@@ -54,6 +54,11 @@ class Storages:
     def __init__(self) -> None:
         self._written: dict[int, tuple[StorageWeakRef, bool]] = {}
 
+    @property
+    def written(self) -> frozenset[int]:
+        """Return the keys of the storages that were written so far."""
+        return frozenset(self._written)
+
     @contextmanager
     def watching(self, at_first_write: Callable[[int, Contents], None]) -> Iterator[None]:
         """Remember what is written inside; tell of each storage before it is written first."""

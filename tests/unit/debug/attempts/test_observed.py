@@ -1,4 +1,4 @@
-"""Which registered tensors are seen to be written. In host memory, which stands for the device."""
+"""Which tensors are seen to be written. In host memory, which stands for the device."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from torch import Tensor, nn
 
 from capturelint.debug.attempts import observed
 from capturelint.debug.attempts.observed import Observed
+from capturelint.debug.states import held
+from capturelint.debug.states.held import Held
+from capturelint.debug.states.state import State
 
 
 @pytest.fixture(autouse=True)
 def _host_is_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observed, "is_host", lambda _tensor: False)
+
+
+def _observed(run: object) -> Observed:
+    return Observed(run, Held())
 
 
 class Model(nn.Module):
@@ -68,15 +75,15 @@ _ALWAYS = {"norm.running_mean", "norm.running_var"}
 )
 def test_what_was_written_is_told(act: Callable[[Model], None], written: set[str]) -> None:
     model = Model()
-    seals = Observed(model).seals()
+    seals = _observed(model).seals()
     act(model)
 
-    assert Observed(model).written(seals).keys() == written | _ALWAYS
+    assert _observed(model).written(seals).keys() == written | _ALWAYS
 
 
 def test_what_was_written_is_copied() -> None:
     model = Model()
-    seen = Observed(model)
+    seen = _observed(model)
     seals = seen.seals()
     model.acc.fill_(3.0)
     written = seen.written(seals)
@@ -93,11 +100,40 @@ def test_a_function_shows_the_modules_it_holds() -> None:
         found: Tensor = model(x)
         return found
 
-    assert list(Observed(step).tensors()) == ["model.weight", "model.bias"]
-    assert Observed(step).buffers() == {}
+    assert list(_observed(step).tensors()) == ["model.weight", "model.bias"]
+    assert _observed(step).buffers() == {}
 
 
 def test_what_lies_in_host_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observed, "is_host", lambda _tensor: True)
 
-    assert Observed(Model()).tensors() == {}
+    assert _observed(Model()).tensors() == {}
+
+
+def test_what_is_held_is_seen_beside_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "is_host", lambda _tensor: False)
+    model = Model()
+    rows, extra = torch.zeros(1), torch.zeros(1)
+    model.kept = {"rows": rows, "weights": [model.linear.weight]}  # type: ignore[assignment]
+    state = State([model], extra=[rows, extra])
+    seen = Observed(model, state.held(state.save()))
+    seals = seen.seals()
+    rows.add_(1)
+    extra.add_(1)
+
+    assert seen.written(seals).keys() == {"kept['rows']", "state[1]"} | _ALWAYS
+
+
+def test_what_was_exchanged_is_told_by_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "is_host", lambda _tensor: False)
+    kept = {"rows": torch.zeros(1)}
+
+    def step() -> None:
+        kept["rows"] = torch.ones(1)
+
+    state = State([step])
+    seen = Observed(step, state.held(state.save()))
+    seals = seen.seals()
+    step()
+
+    assert seen.written(seals) == {"nonlocal kept of step['rows']": torch.ones(1)}
