@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from capturelint.debug.attempts.attempt import Tally
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cold import ColdAttempt
@@ -23,7 +23,7 @@ from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up
-from capturelint.verdict import ONLY, ROOT, Report, Verdict
+from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
 
 def judge(
@@ -66,7 +66,20 @@ class _Run:
         self.findings = Findings()
 
     def report(self) -> Report:
-        """Return the report, without its timings."""
+        """Return the report, without its timings. A case that cannot be loaded is undecided."""
+        try:
+            return self._report()
+        except CannotTellError as error:
+            return Report(
+                case="",
+                backend=self.backend.name,
+                verdict=Verdict.UNDECIDED,
+                modules=(ModuleVerdict("", "", Verdict.UNDECIDED, 0, str(error)),),
+                notes=self.backend.notes(),
+                environment=environment_of(self.backend, {}),
+            )
+
+    def _report(self) -> Report:
         if self.settings.cold or self.settings.warmup == 0:
             if self.settings.modules:
                 raise CaseError("a cold capture is of the whole case; drop --modules")

@@ -102,3 +102,23 @@ class Multiplies(nn.Module):
 def a_tensor_of_a_class() -> object:
     """replays-equal."""
     return Multiplies(), x()
+
+
+class Dispatches(Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, *_: object) -> object:
+        raise NotImplementedError
+
+
+class HoldsIt(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = torch.ones(WIDTH, device="cuda").as_subclass(Dispatches)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + 1
+
+
+def a_tensor_made_early_that_dispatches_by_itself() -> object:
+    """Undecided."""
+    return HoldsIt(), x()
