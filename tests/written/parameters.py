@@ -122,3 +122,8 @@ class HoldsIt(nn.Module):
 def a_tensor_made_early_that_dispatches_by_itself() -> object:
     """Undecided."""
     return HoldsIt(), x()
+
+
+def layers_whose_sizes_the_first_call_gives() -> object:
+    """replays-equal."""
+    return nn.Sequential(nn.LazyLinear(WIDTH), nn.LazyBatchNorm1d()).eval(), x()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
-from torch.nn.parameter import Parameter
+from torch.nn.parameter import Parameter, is_lazy
 
 from capturelint.debug.frames import is_users
 from capturelint.debug.states.definitions import Definitions, Holder, holders_of, wrapped_by
@@ -118,7 +118,7 @@ class _Walk:
         self.found.marks[key] = tensor_mark(
             tensor, known if isinstance(known, TensorMark) else None
         )
-        if isinstance(tensor, Parameter) or not is_host(tensor):
+        if isinstance(tensor, Parameter) or is_lazy(tensor) or not is_host(tensor):
             return
         if tensor.numel() * tensor.element_size() <= _MOST_HOST_BYTES:
             self.found.buffers.append(tensor)
