@@ -1,4 +1,4 @@
-"""Moving modules to the device: lazy parameters, which have no shape yet."""
+"""Moving modules to the device: those of TorchScript, and lazy parameters without a shape."""
 
 # ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 # ruff: noqa: FBT001, FBT002 - these stand in for functions of torch, with its parameters
@@ -26,6 +26,8 @@ def put_modules(patches: Patches) -> None:
     original: Any = nn.Module._apply
 
     def applied(self: nn.Module, fn: Callable[..., Any], recurse: bool = True) -> nn.Module:
+        if isinstance(self, torch.jit.ScriptModule):
+            return exchanged_in(self, fn, recurse=recurse)
         with shapeless_apart(self, fn):
             module: nn.Module = original(self, fn, recurse)
         return module
@@ -56,6 +58,35 @@ def shapeless_apart(module: nn.Module, fn: Callable[..., Any]) -> Iterator[None]
     finally:
         for table, name, lazy in taken:
             table[name] = lazy
+
+
+def exchanged_in(module: nn.Module, fn: Callable[..., Any], *, recurse: bool) -> nn.Module:
+    """Give modules of TorchScript new parameters: what C++ holds of the old ones cannot move.
+
+    Modules that shared a parameter share the new one.
+    """
+    made: dict[int, nn.Parameter] = {}
+    for owner in module.modules() if recurse else (module,):
+        for name, parameter in owner._parameters.items():
+            if parameter is not None:
+                owner._parameters[name] = _exchanged(parameter, fn, made)
+        for name, buffer in owner._buffers.items():
+            if buffer is not None:
+                owner._buffers[name] = fn(buffer)
+    return module
+
+
+def _exchanged(
+    parameter: nn.Parameter, fn: Callable[..., Any], made: dict[int, nn.Parameter]
+) -> nn.Parameter:
+    if id(parameter) not in made:
+        with torch.no_grad():
+            moved = fn(parameter)
+        same = moved is parameter
+        made[id(parameter)] = (
+            parameter if same else nn.Parameter(moved.detach(), parameter.requires_grad)
+        )
+    return made[id(parameter)]
 
 
 def _put_lazy(patches: Patches) -> None:
