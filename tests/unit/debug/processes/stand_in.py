@@ -19,7 +19,7 @@ from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
 from capturelint.verdict import ModuleVerdict, Report, Verdict, worst
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 _START = """\
 import sys
 sys.path.insert(0, sys.argv.pop())

@@ -299,7 +299,7 @@ def test_no_process_outlives_a_parent_that_is_killed(
 ) -> None:
     path = written(f"os.fork()\n{hang}")
     program = (
-        f"import signal, sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r});"
+        f"import signal, sys; sys.path.insert(0, {str(Path(__file__).parents[4])!r});"
         # A background job of a shell starts with interrupts ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from pathlib import Path; from tests.unit.debug.processes.test_hostile_cases import Run;"
