@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
@@ -90,6 +91,15 @@ def _nearest(word: str, known: Iterable[str]) -> str:
         return ratio, sorted(candidate) == sorted(word)
 
     return f"did you mean {max(near, key=closeness)}?"
+
+
+def shown_path(path: str | Path) -> str:
+    """Return a path as printed: relative to the working directory, absolute when outside it."""
+    # Text, not Path: this is done for each finding, and links must stay as they were given.
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    here = f"{Path.cwd()}{os.sep}"
+    relative = absolute[len(here) :] if absolute.startswith(here) else absolute
+    return relative.replace(os.sep, "/")
 
 
 def shown(value: object) -> str:

@@ -78,14 +78,6 @@ def sourced(place: Place) -> Place:
     return replace(place, source=linecache.getline(place.path, place.line).strip())
 
 
-def shown(path: str | Path) -> str:
-    """Return a path as printed: relative to the working directory, absolute when outside it."""
-    absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they were given
-    here = f"{Path.cwd()}{os.sep}"
-    relative = absolute[len(here) :] if absolute.startswith(here) else absolute
-    return relative.replace(os.sep, "/")
-
-
 def place_at(code: CodeType, line: int) -> Place:
     """Return the place of a line in a code object. Its `source` is left empty."""
     name: str = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified name here

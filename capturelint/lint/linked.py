@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from capturelint.config import Config, Scope
+from capturelint.errors import shown_path
 from capturelint.finding import Finding
 from capturelint.lint.around import Around, look_around
 from capturelint.lint.cache.seen import Seen
@@ -19,7 +20,6 @@ from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from capturelint.lint.roots import find_roots, find_seeds, find_sites
-from capturelint.lint.shown import shown_path
 from capturelint.lint.suppress import WORDS
 from capturelint.lint.values import marks
 from capturelint.lint.values.analysis import Analysis

@@ -39,11 +39,6 @@ class Operation:
     spared_by: tuple[str, ...] = ()
     spared_from: int = 0
 
-    @property
-    def is_measured(self) -> bool:
-        """True when the row was captured and replayed on a GPU."""
-        return self.checked != SOURCE
-
     def holds_for(self, release: Release | None) -> bool:
         """Return whether the row holds for a release of torch; None stands for any."""
         return release is None or is_in(release, self.torch)

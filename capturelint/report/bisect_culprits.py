@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from capturelint.errors import shown_path
 from capturelint.finding import Effect
-from capturelint.lint.shown import shown_path
 from capturelint.report.bisect_paths import shortened
 from capturelint.report.bisect_words import (
     certainty,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from capturelint.lint.shown import shown_path
+from capturelint.errors import shown_path
 from capturelint.report.json import dumped
 from capturelint.verdict import (
     ROOT,

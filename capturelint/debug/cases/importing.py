@@ -12,8 +12,7 @@ from types import ModuleType
 
 from capturelint.debug.backend import CannotTellError
 from capturelint.debug.cases.mistakes import CaseError, place_of, raised
-from capturelint.debug.frames import shown
-from capturelint.errors import CapturelintError
+from capturelint.errors import CapturelintError, shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def imported(place: str) -> ModuleType:
     except (CapturelintError, CannotTellError):
         raise
     except SyntaxError as error:
-        where = f"{shown(error.filename)}:{error.lineno}" if error.filename else place
+        where = f"{shown_path(error.filename)}:{error.lineno}" if error.filename else place
         raise CaseError(f"{where}: {error.msg}; correct it first") from error
     except ModuleNotFoundError as error:
         raise _missing(place, error) from error
@@ -109,7 +108,7 @@ def _of_package(path: Path, dotted: str) -> ModuleType:
     module = importlib.import_module(dotted)
     if not _is_of(module, path):
         raise CaseError(
-            f"{dotted} was imported from {shown(module.__file__ or '?')}, not from {shown(path)}; "
+            f"{dotted} was imported from {shown_path(module.__file__ or '?')}, not from {shown_path(path)}; "
             "uninstall the other or name it as a module"
         )
     return module

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capturelint.debug.frames import raised_at, shown
-from capturelint.errors import CapturelintError
+from capturelint.debug.frames import raised_at
+from capturelint.errors import CapturelintError, shown_path
 
 _INSTALLED = ("site-packages", "dist-packages")
 _LONGEST = 200  # characters of an exception's text
@@ -30,7 +30,7 @@ def place_of(error: BaseException) -> str:
     places = raised_at(error)
     own = (place for place in places if not any(name in place.path for name in _INSTALLED))
     place = next(own, places[0] if places else None)
-    return f"{shown(place.path)}:{place.line}" if place else ""
+    return f"{shown_path(place.path)}:{place.line}" if place else ""
 
 
 def kind_of(value: object) -> str:

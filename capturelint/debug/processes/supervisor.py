@@ -18,12 +18,11 @@ from capturelint.debug.events import (
     Stopped,
     doing,
 )
-from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.child import Child, TookTooLongError
 from capturelint.debug.processes.salvage import salvaged
 from capturelint.debug.processes.stack import printed_places, without_stack
-from capturelint.errors import CapturelintError
+from capturelint.errors import CapturelintError, shown_path
 from capturelint.verdict import Place, Report, Verdict
 
 RESTARTS = 20  # of one run
@@ -54,7 +53,7 @@ class _Death:
 
     @property
     def in_words(self) -> str:
-        at = [f", at {shown(place.path)}:{place.line}" for place in self.places[:1]]
+        at = [f", at {shown_path(place.path)}:{place.line}" for place in self.places[:1]]
         when = doing(self.step) if self.is_between else f"while {doing(self.step)}"
         return f"{self.why} {when}{''.join(at)}"
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from capturelint.debug.backend import CannotTellError
-from capturelint.debug.frames import shown, users_frames
+from capturelint.debug.frames import users_frames
 from capturelint.debug.simulated.capture import Capture
 from capturelint.debug.simulated.device import registered
 from capturelint.debug.simulated.dispatch import DeviceMode, dispatch
@@ -23,6 +23,7 @@ from capturelint.debug.simulated.pinned import PinnedMemory
 from capturelint.debug.simulated.randomness import DeviceRandom
 from capturelint.debug.simulated.refusal import Refusal, SimulatedCaptureError
 from capturelint.debug.simulated.streams import Streams
+from capturelint.errors import shown_path
 from capturelint.finding import Effect
 
 
@@ -118,7 +119,7 @@ class Simulator:
         With the user's line that asks for it.
         """
         place = next(iter(users_frames(limit=1)), None)
-        text = what if place is None else f"{what}, at {shown(place.path)}:{place.line}"
+        text = what if place is None else f"{what}, at {shown_path(place.path)}:{place.line}"
         if text not in self.unsupported:
             self.unsupported.append(text)
         return CannotTellError(f"{what} cannot be simulated{text.removeprefix(what)}")

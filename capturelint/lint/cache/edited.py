@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from capturelint.errors import shown_path
 from capturelint.finding import Finding, Span, Step
 from capturelint.lint.cache.content import digest
 from capturelint.lint.cache.facts import encode
@@ -16,7 +17,6 @@ from capturelint.lint.files import UnreadableFileError, read_data
 from capturelint.lint.files import decode as decoded_text
 from capturelint.lint.indexing import index_one
 from capturelint.lint.result import CheckResult
-from capturelint.lint.shown import shown_path
 
 
 class _UnplacedError(Exception):

@@ -14,9 +14,9 @@ from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
 from capturelint.debug.events import Event, Started
-from capturelint.debug.frames import shown
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
+from capturelint.errors import shown_path
 from capturelint.finding import Effect
 from capturelint.report.bisect_words import meaning
 from capturelint.verdict import VARIES, Certainty, Report, Verdict
@@ -482,7 +482,7 @@ def test_what_cannot_be_run_is_undecided_with_its_module_and_line(in_session: In
         library.define("act(Tensor x) -> Tensor")
         report = judged(backend, lambda: Parent(Custom()))
 
-        here, line = shown(__file__), Custom.forward.__code__.co_firstlineno + 1
+        here, line = shown_path(__file__), Custom.forward.__code__.co_firstlineno + 1
         assert [(one.path, one.verdict, one.why) for one in report.modules] == [
             ("", Verdict.UNDECIDED, "what `bad` does cannot be run faithfully"),
             (

@@ -8,8 +8,6 @@ from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.hub.hf import hf_case
 from capturelint.debug.cases.hub.timm_models import timm_case
 
-PREFIXES = ("hf:", "timm:")
-
 
 def named_case(target: str) -> Callable[[], Case]:
     """Return what makes a fresh case of the model that `target` names. Raises `CaseError`."""
