@@ -41,16 +41,19 @@ class Comment:
         return bool(matched)
 
     def problems(
-        self, active: Iterable[str], known: Collection[str], *, require_reason: bool
+        self, active: Collection[str], known: Collection[str], *, require_reason: bool
     ) -> Iterator[str]:
-        """Yield what is wrong with the comment itself; one thing at most."""
+        """Yield what is wrong with the comment itself; one thing at most.
+
+        `active` are the codes that were looked for on its lines, `known` those of all rules.
+        """
         if self.word == NOQA:
             yield from self._of_noqa(active, known)
             return
         if self.codes == ():
             yield "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"
             return
-        if self.codes is None and not self.used:
+        if self.codes is None and not self.used and active:
             yield "`capturelint: ignore` accepts nothing here"
             return
         unknown = [code for code in self.codes or () if not _is_begun(code, known)]
@@ -65,7 +68,7 @@ class Comment:
         elif require_reason and not self.reason:
             yield "`capturelint: ignore` gives no reason; write it after the brackets"
 
-    def _of_noqa(self, active: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    def _of_noqa(self, active: Collection[str], known: Collection[str]) -> Iterator[str]:
         """Yield what is wrong with our codes after `noqa:`. Other codes are other tools' business."""
         ours = [code for code in self.codes or () if _OUR_CODE.fullmatch(code)]
         unknown = [code for code in ours if not _is_begun(code, known)]

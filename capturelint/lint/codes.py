@@ -53,7 +53,8 @@ IDLE = OwnCode(
 A comment addressed to capturelint, or a code of ours after `# noqa:`, has no effect.
 
 It accepts a finding that is not there (any more), names a code that no rule has, is not understood,
-or marks nothing because no function or class follows. With `require-reason`, an accepted finding
+or marks nothing because no function or class follows. In a function that the run did not look at, such
+as one that is not captured, nothing is known of findings, and a comment may stand. With `require-reason`, an accepted finding
 without a reason is reported too.
 
 ## What to do

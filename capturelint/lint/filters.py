@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import os
+from collections.abc import Collection, Sequence
 
 from capturelint.config import Config
 from capturelint.finding import Finding
 from capturelint.lint import suppress
 from capturelint.lint.linked import Linked
+from capturelint.lint.symbols import Function
 
 
 def kept_of(
@@ -22,6 +24,14 @@ def kept_of(
     by_path: dict[str, list[Finding]] = {path: [] for path in linked.commented()}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
+    functions: dict[str, list[Function]] = {}
+    for function in linked.project.functions:
+        shown = linked.shown(function.file.path)
+        if shown in by_path:
+            functions.setdefault(shown, []).append(function)
+    # Of a function that captures, only the region was looked at, and perhaps what runs each step.
+    inside = [state for state in linked.states() if not state.is_site]
+    looked_at = {state.index for state in (*inside, *linked.step_states())}
     kept: list[Finding] = []
     for path, group in by_path.items():
         left = group
@@ -35,9 +45,25 @@ def kept_of(
                 require_reason=config.require_reason,
                 active=active,
                 known=known,
+                passed_over=_Lines(functions.get(path, ()), looked_at).passed_over,
             )
         kept += [f for f in left if _is_asked_for(f, config)]
     return kept
+
+
+class _Lines:
+    """The lines of one file: which are in functions that this run looked at."""
+
+    def __init__(self, functions: Sequence[Function], looked_at: Collection[int]) -> None:
+        self._functions = functions
+        self._looked_at = looked_at
+
+    def passed_over(self, line: int) -> bool:
+        """Return whether a line is in a function of which nothing was asked, such as one not captured."""
+        around = [f for f in self._functions if f.facts.first_line <= line <= f.facts.end_line]
+        if not around:
+            return False
+        return max(around, key=lambda f: f.facts.first_line).index not in self._looked_at
 
 
 def _is_asked_for(finding: Finding, config: Config) -> bool:

@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from capturelint.finding import Finding, Span
 from capturelint.lint.accepting import Comment
@@ -44,13 +44,14 @@ def apply(
     require_reason: bool,
     active: frozenset[str],
     known: Collection[str] | None = None,
+    passed_over: Callable[[int], bool] | None = None,
 ) -> list[Finding]:
     """Return the findings in one file that no comment accepts, and CL002 for idle comments.
 
     A comment counts on the first or last line of a finding; one alone on its line covers the whole
-    statement below. Only codes in `active` can be idle: the others were not looked for. `known` are
-    the codes of all rules, None for the built-in ones and `active`. Cheap for a text without such
-    comments.
+    statement below. Only codes in `active` can be idle: the others were not looked for, and none was
+    on lines that were `passed_over`. `known` are the codes of all rules, None for the built-in ones
+    and `active`. Cheap for a text without such comments.
     """
     has_noqa = findings and any(spelling in text for spelling in _SPELLINGS)
     if not has_noqa and not has_comments(text):
@@ -65,7 +66,11 @@ def apply(
     said = [
         (comment.span, problem)
         for comment in comments
-        for problem in comment.problems(active, codes, require_reason=require_reason)
+        for problem in comment.problems(
+            frozenset() if passed_over is not None and passed_over(comment.first) else active,
+            codes,
+            require_reason=require_reason,
+        )
     ]
     marking = tree.marking() if directives else frozenset()
     said += [(one.span, complaint(one, marking)) for one in directives]

@@ -327,3 +327,39 @@ def test_what_is_never_captured_is_told_apart_with_scope_all(tmp_path: Path) -> 
     captured, other = _check(tmp_path, {"a.py": text}, scope=Scope.ALL).findings
     assert (captured.if_captured, other.if_captured) == (False, True)
     assert other.message == f"if captured: {captured.message}"
+
+
+_READS = """\
+import torch
+from torch import Tensor, nn
+
+
+class Model(nn.Module):
+    def forward(self, x: Tensor):
+        y = x + 1  # capturelint: ignore[CL101] left over
+        return y
+
+    def measure(self, x: Tensor):
+        return x.item()  # capturelint: ignore[CL101] not in the graph
+
+    def typed_wrong(self, x: Tensor):
+        return x.item()  # noqa: CL110
+
+
+def run(graph, loss: Tensor):
+    with torch.cuda.graph(graph):
+        loss.mul_(2)
+    while True:
+        graph.replay()
+        print(loss.item())  # noqa: CL101
+"""
+
+
+@pytest.mark.parametrize("scope", [Scope.CAPTURED, Scope.STEP, Scope.ALL])
+def test_a_comment_is_idle_only_where_something_was_looked_for(
+    tmp_path: Path, scope: Scope
+) -> None:
+    result = _check(tmp_path, {"model.py": _READS}, scope=scope)
+    idle = [(f.span.line, f.message) for f in result.findings if f.code == "CL002"]
+    assert [line for line, _ in idle] == [7, 14]
+    assert "names no rule" in idle[1][1]
