@@ -18,6 +18,8 @@ replay is wrong; `self.acc.mul_(0.9).add_(x.mean(0))` replays what eager compute
 Keep the tensor and change what is in it: `self.state.copy_(new)`, `self.state.mul_(0.9).add_(x)`. To
 swap two buffers, capture two graphs, or copy.
 
+A tuple or list of tensors, such as the state of an LSTM, is kept in the same way.
+
 An attribute that each call sets before it reads it, that is only looked at from outside, or that the
 captured code clears again, is not reported. `self.weight.data = w`, `self.weight.set_(w)` and
 `self.cache["k"] = k` are stale in the same way (measured for `.data`) and are followed where the holder is

@@ -21,6 +21,7 @@ _SAME = frozenset(
     "view_as unflatten narrow select chunk split t".split()
 )
 _CONVERTED = _SAME | frozenset("to cuda cpu type type_as float half bfloat16 double".split())
+_WORST_FIRST = (Mark.REBOUND, Mark.GROWN, Mark.RETAINED)
 
 
 class Read(NamedTuple):
@@ -118,7 +119,7 @@ class Kept:
     def mark_of(self, attribute: str, source: ast.expr | None, value: Value) -> Mark | None:
         """Return what storing `value`, which `source` gave, in an attribute of self means."""
         if value.kind is not Kind.DEVICE_TENSOR:
-            return None
+            return self._mark_of_items(attribute, source, value)
         if source is None:
             return Mark.REBOUND
         root = _root(source, _SAME)
@@ -127,6 +128,18 @@ class Kept:
         if _is_attribute(_root(source, _CONVERTED), attribute):
             return None
         return Mark.GROWN if _joins(source, attribute) else Mark.REBOUND
+
+    def _mark_of_items(self, attribute: str, source: ast.expr | None, value: Value) -> Mark | None:
+        """Return what storing a tuple or list means: the worst of what it holds."""
+        items = value.items or ()
+        if isinstance(source, ast.Tuple | ast.List) and len(source.elts) == len(items):
+            pairs = [
+                p for p in zip(source.elts, items, strict=True) if not _is_item(p[0], attribute)
+            ]
+            marks = [self.mark_of(attribute, part, item) for part, item in pairs]
+        else:
+            marks = [self.mark_of(attribute, source, item) for item in items]
+        return next((mark for mark in _WORST_FIRST if mark in marks), None)
 
 
 def is_move(attribute: str, source: ast.expr | None) -> bool:
@@ -176,6 +189,12 @@ def _is_attribute(node: ast.AST, attribute: str) -> bool:
         name = node.value.attr if isinstance(node.value, ast.Attribute) else ""
         return f"{name}[{node.slice.value!r}]" == attribute
     return isinstance(node, ast.Attribute) and node.attr == attribute
+
+
+def _is_item(source: ast.expr, attribute: str) -> bool:
+    """Return whether an expression gives an item of what the attribute holds, as it is."""
+    root = _root(source, _CONVERTED)
+    return isinstance(root, ast.Subscript) and _is_attribute(root.value, attribute)
 
 
 def _joins(source: ast.expr, attribute: str) -> bool:

@@ -24,6 +24,23 @@ class Model(nn.Module):
     [
         ("y = x + self.kept\nself.kept = y\nreturn y", "REBOUND self.kept = y"),
         ("self.kept = self.kept * 2\nreturn x", "REBOUND self.kept = self.kept * 2"),
+        (
+            "y = x + self.rows[0]\nself.rows = (y, x * 2)\nreturn y",
+            "REBOUND self.rows = (y, x * 2)",
+        ),
+        (
+            "y = x + self.rows[0]\npair = [x, y]\nself.rows = pair\nreturn y",
+            "REBOUND self.rows = pair",
+        ),
+        (
+            "y = x + self.rows[0]\nself.rows = (self.rows[1], y)\nreturn y",
+            "REBOUND self.rows = (self.rows[1], y)",
+        ),
+        ("y = x + self.rows[0]\nself.rows = x, flag\nreturn y", "RETAINED self.rows = x, flag"),
+        (
+            "y = x + self.rows[0]\nself.rows = [torch.cat([self.rows[0], x])]\nreturn y",
+            "GROWN self.rows = [torch.cat([self.rows[0], x])]",
+        ),
         ("y = x + self.kept\nself.kept = x.clone()\nreturn y", "REBOUND self.kept = x.clone()"),
         ("y = x + self.kept\nself.kept = x\nreturn y", "RETAINED self.kept = x"),
         (
