@@ -55,6 +55,12 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    path = _pyproject(tmp_path, "jobs = 3")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_config(tmp_path, explicit=None).jobs == 3
+
+
 def test_the_nearest_file_with_our_table_counts(tmp_path: Path) -> None:
     _pyproject(tmp_path, "jobs = 1")
     _pyproject(tmp_path / "a", "jobs = 2")
