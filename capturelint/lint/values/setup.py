@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Value
@@ -17,17 +18,20 @@ if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
 
 _MOST_SETUPS = 40_000
+# With a new lambda in each call, a function that calls itself is never called alike twice.
+_MOST_WAYS = 400
 
 Stores = dict[str, Value]
 Key = tuple[int, tuple[tuple[str, Value], ...]]
 
 
 class Setup:
-    """Evaluates eager code, each function once for each set of telling arguments."""
+    """Evaluates eager code, each function once for each set of telling arguments, up to a limit."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._done: dict[Key, tuple[Value, Stores]] = {}
+        self._ways: Counter[int] = Counter()
         self._running: set[Key] = set()
         self._constants: dict[tuple[str, str], Value] = {}
         # Whether a function under way was asked for meanwhile: an answer that rests on what is not
@@ -80,6 +84,8 @@ class Setup:
 
     def _evaluate(self, function: Function, given: Stores) -> tuple[Value, Stores]:
         analysis = self._analysis
+        if self._ways[function.index] >= _MOST_WAYS:
+            given = {}
         key: Key = (function.index, tuple(sorted(given.items(), key=lambda item: item[0])))
         found = self._done.get(key)
         if found is not None:
@@ -89,6 +95,7 @@ class Setup:
         if node is None or not analysis.may_go_deeper or len(self._done) > _MOST_SETUPS:
             return UNKNOWN, {}
         self._done[key] = (UNKNOWN, {})
+        self._ways[function.index] += 1
         self._running.add(key)
         frame = analysis.entrance.opened(function, node, given, captured=False, is_setup=True)
         try:

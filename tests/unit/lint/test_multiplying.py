@@ -53,6 +53,17 @@ def _operands() -> str:
     return f"    def __init__(self, x, a, y=None):\n        self.kept = {value}\n"
 
 
+def _own_calls() -> str:
+    """Return a method that runs before and calls itself with lambdas, in loops inside one another."""
+    depth = 4
+    heads = [f"        {' ' * n}while f(y{n}):\n" for n in range(depth)]
+    call = f"        {' ' * depth}y = self.made(lambda i: i), self.made(lambda i: y)\n"
+    return (
+        "    def __init__(self, y):\n        self.kept = self.made(lambda i: i)\n"
+        "    def made(self, f):\n" + "".join(heads) + call + "        return y\n"
+    )
+
+
 def _lambdas() -> list[str]:
     """Return lambdas that each call the one before twice, with a lambda made for it."""
     made = "lambda r: q(r)"
@@ -70,6 +81,8 @@ SOURCES = {
         f"return x.item() if flag{_STEPS} else x",
     ),
     "operands in code that runs before": _operands() + _forward("return x.item() + self.kept"),
+    "a method that calls itself with lambdas": _own_calls()
+    + _forward("return x.item() + self.kept"),
     "loops inside loops": _loops(),
     "lambdas that call the one before twice": _forward(
         *_lambdas(), f"return f{_STEPS}(lambda t: t.t()) + x.item()"
