@@ -49,6 +49,9 @@ def test_nothing_follows_the_row_for_every_form() -> None:
     assert late == []
 
 
+_BACKENDS = ("dispatched", "simulated", "cuda")
+
+
 def test_rules_exist() -> None:
     """Users are told to run `capturelint rule CODE`."""
     codes = {row.rule for row in DISPATCHED if row.rule}
@@ -57,9 +60,10 @@ def test_rules_exist() -> None:
     assert codes <= RULES
 
 
-def test_rules_that_the_simulator_names_exist() -> None:
-    folder = Path(__file__).parents[2] / "capturelint" / "debug" / "simulated"
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")))
+def test_rules_that_the_backends_name_exist() -> None:
+    debug = Path(__file__).parents[2] / "capturelint" / "debug"
+    paths = [path for name in _BACKENDS for path in sorted((debug / name).glob("*.py"))]
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
 
     assert set(re.findall(r'"(CL\d+)"', text)) <= RULES
 

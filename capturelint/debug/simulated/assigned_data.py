@@ -11,7 +11,7 @@ from capturelint.debug.simulated.carried import host_class, with_class
 from capturelint.debug.simulated.tensor import DATA, DeviceTensor
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
 
 # Attributes of device tensors; the last where torch has a class for it on the host.
 _OF_THE_DEVICE = ("elem", "simulator", "_is_param")

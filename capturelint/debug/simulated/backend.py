@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 import platform
-import random
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
 
 from capturelint.debug.backend import BackendError
+from capturelint.debug.dispatched.differ import frozen_values
+from capturelint.debug.dispatched.hazards import Hazards
+from capturelint.debug.dispatched.launches import Launches
+from capturelint.debug.seeding import seed_all
 from capturelint.debug.simulated.autocast import casting
 from capturelint.debug.simulated.capture import capturing, looking
-from capturelint.debug.simulated.differ import frozen_values
 from capturelint.debug.simulated.engine import errors_kept
-from capturelint.debug.simulated.hazards import Hazards
-from capturelint.debug.simulated.launches import Launches
 from capturelint.debug.simulated.placing import placed
 from capturelint.debug.simulated.selftest import check_torch
 from capturelint.debug.simulated.simulator import Simulator
@@ -52,7 +52,8 @@ class SimulatedBackend:
 
     name = "simulated"
 
-    def __init__(self) -> None:
+    def __init__(self, capture_error_mode: str = "global") -> None:
+        self._capture_error_mode = capture_error_mode
         self._active: Simulator | None = None
         self._is_checked = False
 
@@ -74,7 +75,7 @@ class SimulatedBackend:
             with _opened() as trial:
                 check_torch(trial)
             self._is_checked = True
-        with _opened() as simulator:
+        with _opened(self._capture_error_mode) as simulator:
             self._active, before = simulator, self._active
             try:
                 yield
@@ -89,9 +90,7 @@ class SimulatedBackend:
 
     def seed(self, seed: int) -> None:
         """Seed Python's, numpy's and torch's generators, on the host and on the device."""
-        random.seed(seed)
-        torch.manual_seed(seed)
-        _seed_numpy(seed)
+        seed_all(seed)
 
     @contextmanager
     def warming_up(self) -> Iterator[None]:
@@ -107,7 +106,12 @@ class SimulatedBackend:
         return SimulatedGraph(self.simulator, tape, output)
 
     @contextmanager
-    def as_if_capturing(self, module: Callable[[], str]) -> Iterator[list[Hazard]]:
+    def as_if_capturing(
+        self,
+        module: Callable[[], str],
+        *,
+        compiled: bool = False,  # noqa: ARG002 - what is compiled runs eagerly here
+    ) -> Iterator[list[Hazard]]:
         """Return a context that runs eagerly as if capturing and fills the list with hazards."""
         simulator = self.simulator
         listed: list[Hazard] = []
@@ -122,7 +126,7 @@ class SimulatedBackend:
     @contextmanager
     def _recording(self) -> Iterator[Launches]:
         simulator = self.simulator
-        launches = simulator.launches = Launches(simulator.pinned)
+        launches = simulator.launches = Launches(simulator)
         try:
             yield launches
         finally:
@@ -143,6 +147,18 @@ class SimulatedBackend:
         simulator.unsupported.clear()
         return found
 
+    def runs_compiled(self) -> bool:
+        """Return False: what is compiled runs eagerly here."""
+        return False
+
+    def eagerly(self) -> AbstractContextManager[None]:
+        """Return a context that changes nothing."""
+        return nullcontext()
+
+    def spent(self) -> str:
+        """Return "": a simulated device outlives everything."""
+        return ""
+
     def notes(self) -> tuple[str, ...]:
         """Return what the user must know about this run, such as parts that ran otherwise."""
         return tuple(self.simulator.notes)
@@ -159,18 +175,10 @@ class SimulatedBackend:
 
 
 @contextmanager
-def _opened() -> Iterator[Simulator]:
+def _opened(capture_error_mode: str = "global") -> Iterator[Simulator]:
     """Return a context in which the device of a new simulator is there."""
     if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
         raise BackendError("a session of the simulator, or of fake tensors, is already open here")
-    simulator = Simulator()
+    simulator = Simulator(capture_error_mode)
     with patched(simulator), errors_kept(), casting(), simulator.dispatching():
         yield simulator
-
-
-def _seed_numpy(seed: int) -> None:
-    try:
-        import numpy as np
-    except ImportError:
-        return
-    np.random.seed(seed % 2**32)

@@ -1,6 +1,5 @@
 """One call of an operator with its tensors sorted by side and unwrapped for a host kernel."""
 
-# ruff: noqa: SLF001 - rests on private parts of torch, which selftest.py checks
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,8 +7,9 @@ from typing import Any
 
 import torch
 
+from capturelint.debug.dispatched.schema import Schema
+from capturelint.debug.dispatched.tensors import tensors_in
 from capturelint.debug.simulated.device import HOST, is_simulated
-from capturelint.debug.simulated.schema import Schema
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 # Values that are the same on both sides, by far the most; a dtype is one.
@@ -76,6 +76,10 @@ class Call:
             value.elem if isinstance(value, DeviceTensor) else value for value in self.given
         ]
 
+    def plain(self) -> list[torch.Tensor]:
+        """Return the tensors among the arguments, those on the device unwrapped."""
+        return [*(tensor.elem for tensor in self.devices), *self.hosts]
+
     def target(self) -> Any:
         """Return what was given as `device=`, or None."""
         return self.given_named.get("device")
@@ -84,35 +88,12 @@ class Call:
         """Yield the tensors that the operator writes, as they were given."""
         for position, name in self.schema.writes:
             if position is not None and position < len(self.given):
-                yield from _tensors(self.given[position])
+                yield from tensors_in(self.given[position])
             elif name in self.given_named:
-                yield from _tensors(self.given_named[name])
+                yield from tensors_in(self.given_named[name])
 
     def written_unsaid(self) -> Iterator[torch.Tensor]:
         """Yield the tensors that the kernel writes although the schema does not say so."""
         for position in self.schema.writes_unsaid:
             if position < len(self.given):
-                yield from _tensors(self.given[position])
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
-
-
-def tensors_of(result: Any) -> list[torch.Tensor]:
-    """Return the tensors of an operator's result, in order."""
-    if isinstance(result, torch.Tensor):
-        return [result]
-    return list(_tensors(result))
-
-
-def storage_of(tensor: torch.Tensor) -> int:
-    """Return what identifies the storage of a plain tensor while it lives; of a sparse one's values."""
-    if tensor.layout is not torch.strided:
-        tensor = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
-    key: int = tensor.untyped_storage()._cdata
-    return key
+                yield from tensors_in(self.given[position])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from capturelint.debug.simulated.refusal import (
+from capturelint.debug.dispatched.refusal import (
     INVALIDATED,
     UNJOINED,
     Refusal,

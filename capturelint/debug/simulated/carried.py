@@ -14,7 +14,7 @@ from torch import nn
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
 
 # What torch sets on a parameter whose class is not `nn.Parameter`.
 _IS_PARAMETER = "_is_param"

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from capturelint.debug.dispatched.streams import refusal_outside
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.device import is_simulated
 from capturelint.debug.simulated.ordinals import check_ordinal
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, Refusal
-from capturelint.finding import Effect
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -48,23 +47,13 @@ def _check_lengths(call: Call) -> None:
 
 
 def check_stream(simulator: Simulator, call: Call) -> None:
-    """Refuse, or list as frozen, work that a capture does not see, as the H200 showed it.
-
-    Work on the default stream, which is that of other threads too, runs once and is no part of the
-    graph, without an error. On another stream that did not join it fails if it takes memory, and so
-    does memory of its own in another thread.
-    """
-    if call.schema.is_view:
-        return
-    label = call.schema.label
-    is_elsewhere = not simulator.is_in_capturing_thread()
-    if is_elsewhere and call.is_on_device and not call.devices:
-        simulator.refuse(Refusal(NOT_PERMITTED, "thread", f"{label} in another thread"))
-    elif simulator.streams.current is simulator.streams.default:
-        where = "in another thread" if is_elsewhere else "on the default stream"
-        text = "runs once while capturing and is no part of the graph"
-        refusal = Refusal(text, "stream", f"{label} {where}", effect=Effect.STALE, sticky=False)
+    """Refuse, or list as frozen, work that a capture does not see."""
+    refusal = refusal_outside(
+        call.schema,
+        capture_error_mode=simulator.capture_error_mode,
+        is_elsewhere=not simulator.is_in_capturing_thread(),
+        is_on_default=simulator.streams.current is simulator.streams.default,
+        takes_memory=call.is_on_device and not call.devices,
+    )
+    if refusal is not None:
         simulator.refuse(refusal)
-    elif not is_elsewhere and not call.schema.writes:
-        outside = f"{label} on a stream outside the capture"
-        simulator.refuse(Refusal(NOT_PERMITTED, "stream", outside))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from capturelint.debug.simulated.refusal import Refusal
+from capturelint.debug.dispatched.refusal import Refusal
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 # As cudagraph trees say it when they are met inside a capture.

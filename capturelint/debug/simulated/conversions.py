@@ -12,7 +12,7 @@ from capturelint.debug.simulated.device import is_simulated
 from capturelint.debug.simulated.ordinals import check_ordinal
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 _TensorBase: Any = torch._C.TensorBase

@@ -20,7 +20,7 @@ from capturelint.debug.simulated.graph_names import put_graphs
 from capturelint.debug.simulated.stream_names import put_streams
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 

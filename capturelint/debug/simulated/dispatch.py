@@ -11,13 +11,14 @@ from torch import nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from capturelint.debug.simulated import custom, fused, traps
+from capturelint.debug.dispatched import traps
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNPINNED
+from capturelint.debug.dispatched.schema import schema_of
+from capturelint.debug.simulated import custom, fused
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.checks import check_devices, check_stream
 from capturelint.debug.simulated.kernels import Kernel, in_wider_dtype, lacks_dtype
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED
 from capturelint.debug.simulated.results import keep_recorded_alias, wrapped
-from capturelint.debug.simulated.schema import schema_of
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _on_device(simulator: Simulator, func: OpOverload, call: Call) -> Any:
     if is_live:
         simulator.streams.current.worked()
     if simulator.launches is not None:
-        simulator.launches.add(call, result)
+        simulator.launches.add(call.schema, call.given, call.given_named, call.plain(), result)
     return wrapped(simulator, call, result)
 
 

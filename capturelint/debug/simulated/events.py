@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.simulated.refusal import CAPTURED_EVENT, ISOLATION, NOT_PERMITTED, Refusal
+from capturelint.debug.dispatched.refusal import CAPTURED_EVENT, ISOLATION, NOT_PERMITTED, Refusal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.capture import Capture

@@ -16,7 +16,7 @@ from torch.nn.functional import linear
 from capturelint.operations.dispatched import FUSED
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 # The key at which device tensors meet an operation before it is taken apart.

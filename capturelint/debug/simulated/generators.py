@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from typing_extensions import Self
 
+from capturelint.debug.dispatched.refusal import NEW_SEED, Refusal
 from capturelint.debug.simulated.device import CUDA
-from capturelint.debug.simulated.refusal import Refusal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 STEP = 4
 # Of a generator that was not seeded, as torch has it.
 FIRST_SEED = 67280421310721
-NEW_SEED = (
-    "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is "
-    "the same as the original seed."
-)
 
 
 class DeviceGenerator(torch.Generator):

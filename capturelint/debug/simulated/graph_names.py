@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
 from capturelint.debug.simulated.capture import capturing
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, Refusal
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
     from capturelint.debug.simulated.tape import Tape
 

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from capturelint.debug.simulated.call import Call, tensors_of
+from capturelint.debug.dispatched.tensors import tensors_of
+from capturelint.debug.simulated.call import Call
 
 Kernel = Callable[..., Any]
 _HALF = (torch.float16, torch.bfloat16)

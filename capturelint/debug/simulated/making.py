@@ -15,7 +15,7 @@ from capturelint.debug.simulated.device import HOST, is_simulated
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 _Maker = Callable[..., torch.Tensor]

@@ -15,7 +15,7 @@ from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-def
 from capturelint.debug.simulated.device import is_simulated
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
 
 # Where a lazy parameter keeps the device and dtype that it is to get.
 _LATER = "_simulated_later"

@@ -15,14 +15,12 @@ from weakref import WeakValueDictionary
 
 import torch
 
+from capturelint.debug.dispatched.refusal import NEW_SEED, Refusal, put_back
 from capturelint.debug.simulated.generators import (
-    NEW_SEED,
     STEP,
     DefaultGenerator,
     DeviceGenerator,
 )
-from capturelint.debug.simulated.refusal import Refusal
-from capturelint.finding import Effect
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
@@ -114,7 +112,7 @@ class DeviceRandom:
         if simulator.capture is not None and seed != self.seed:
             simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.manual_seed", sticky=False))
         elif simulator.capture is not None:
-            simulator.refuse(_goes_on("torch.cuda.manual_seed"))
+            simulator.refuse(put_back("torch.cuda.manual_seed"))
         if not simulator.is_capturing:
             self.seed, self.offset = seed, 0
 
@@ -131,7 +129,7 @@ class DeviceRandom:
         if simulator.capture is not None and seed != self.seed:
             simulator.refuse(Refusal(NEW_SEED, "random", "torch.cuda.set_rng_state", sticky=False))
         elif simulator.capture is not None and offset < self.state()[1]:
-            simulator.refuse(_goes_on("torch.cuda.set_rng_state"))
+            simulator.refuse(put_back("torch.cuda.set_rng_state"))
         if simulator.capture is not None and simulator.is_capturing:
             simulator.capture.drawn = offset
         else:
@@ -141,12 +139,6 @@ class DeviceRandom:
 def position(seed: int, offset: int) -> int:
     """Return the number that names an operation's random numbers."""
     return seed * _OFFSETS + offset
-
-
-def _goes_on(operation: str) -> Refusal:
-    """Return what putting the generator back does to a graph."""
-    text = "puts random numbers back while capturing, which a replay does not"
-    return Refusal(text, "random", operation, effect=Effect.STALE, sticky=False)
 
 
 def _identity(generator: Any) -> int:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.simulated.call import Call, storage_of
+from capturelint.debug.dispatched.tensors import storage_of
+from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.tensor import DATA, DeviceTensor
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from capturelint.debug.simulated.device import is_simulated
 from capturelint.debug.simulated.placing import placed
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from capturelint.debug.backend import BackendError
+from capturelint.debug.dispatched.refusal import SimulatedCaptureError
 from capturelint.debug.simulated.capture import capturing
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from typing import Any
 import torch
 
 from capturelint.debug.backend import CannotTellError
+from capturelint.debug.dispatched.hazards import Hazards
+from capturelint.debug.dispatched.launches import Launches
+from capturelint.debug.dispatched.refusal import Refusal, SimulatedCaptureError
 from capturelint.debug.frames import users_frames
 from capturelint.debug.simulated.capture import Capture
 from capturelint.debug.simulated.device import registered
 from capturelint.debug.simulated.dispatch import DeviceMode, dispatch
-from capturelint.debug.simulated.hazards import Hazards
-from capturelint.debug.simulated.launches import Launches
 from capturelint.debug.simulated.libraries import Libraries
 from capturelint.debug.simulated.pinned import PinnedMemory
 from capturelint.debug.simulated.randomness import DeviceRandom
-from capturelint.debug.simulated.refusal import Refusal, SimulatedCaptureError
 from capturelint.debug.simulated.streams import Streams
 from capturelint.errors import shown_path
 from capturelint.finding import Effect
@@ -42,7 +42,7 @@ class Simulator:
     `pinned`, `libraries`: the parts of the device. `hazards`: gathered as if capturing, else None.
     `launches`: what an eager call runs, while that is recorded, else None. `unsupported`: what
     could not be run faithfully, in words; `notes`: what the user must know, such as parts that ran
-    otherwise. `seen_by_cpp`: the device's name for C++.
+    otherwise. `seen_by_cpp`: the device's name for C++. `capture_error_mode`: as torch has it.
 
     What the core calls on its parts:
 
@@ -66,7 +66,8 @@ class Simulator:
       simulated device; a thread started in it runs inside `simulator.dispatching()`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, capture_error_mode: str = "global") -> None:
+        self.capture_error_mode = capture_error_mode
         self.capture: Capture | None = None
         self.streams = Streams(self)
         self.random = DeviceRandom(self)
@@ -97,6 +98,17 @@ class Simulator:
     def is_in_capturing_thread(self) -> bool:
         """Return whether this thread is the one that captures."""
         return self.capture is not None and self.capture.thread == threading.get_ident()
+
+    def is_pinned(self, tensor: torch.Tensor) -> bool:
+        """Return whether a plain tensor lies in pinned memory."""
+        return self.pinned.holds(tensor)
+
+    def is_foreign(self, generator: torch.Generator) -> bool:
+        """Return whether a generator is not the default one, which is registered with each graph.
+
+        Raises RuntimeError if it is the host's.
+        """
+        return self.random.known(generator) is not self.random.default
 
     def refuse(self, refusal: Refusal) -> None:
         """Do what CUDA does with a forbidden operation: nothing when eager.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import torch
 
-from capturelint.debug.simulated.call import storage_of
+from capturelint.debug.dispatched.tensors import storage_of
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 

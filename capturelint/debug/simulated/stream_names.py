@@ -9,7 +9,7 @@ import torch
 from capturelint.debug.simulated.device import is_simulated
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
 from capturelint.debug.frames import users_frames
 from capturelint.debug.simulated.device import CUDA
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, Refusal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.capture import Capture

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from capturelint.debug.dispatched.patches import Patches
 from capturelint.debug.simulated.assigned_data import put_data
 from capturelint.debug.simulated.carried import put_classes
 from capturelint.debug.simulated.compiling import put_compile
@@ -15,7 +16,6 @@ from capturelint.debug.simulated.fused import noticed, put_recurrent
 from capturelint.debug.simulated.generator_names import put_generators
 from capturelint.debug.simulated.making import put_makers
 from capturelint.debug.simulated.modules import put_modules
-from capturelint.debug.simulated.patches import Patches
 from capturelint.debug.simulated.saved import put_load
 from capturelint.debug.simulated.threads import put_threads
 

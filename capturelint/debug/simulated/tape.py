@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.simulated.call import Call, storage_of, tensors_of
+from capturelint.debug.dispatched.tensors import is_work, made_of, storage_of, tensors_of
+from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.kernels import Kernel
 from capturelint.debug.simulated.snapshots import Snapshots
 
@@ -68,10 +69,10 @@ class Tape:
 
     def record(self, kernel: Kernel, call: Call, result: Any, offset: int | None) -> None:
         """Append a call that has run, unless it only made a view or room."""
-        made = made_by(call, result)
+        made = made_of(call.schema, call.plain(), result)
         for _, tensor in made:
             self._made[storage_of(tensor)] = tensor
-        if is_work(call, result, made):
+        if is_work(call.schema, result, made):
             args, kwargs = self._baked(call) if call.hosts else (call.args, call.kwargs)
             self._nodes.append(Node(kernel, args, kwargs, made, offset))
 
@@ -108,27 +109,6 @@ class Tape:
         self._is_closed = True
         self._nodes.clear()
         self._made.clear()
-
-
-def made_by(call: Call, result: Any) -> tuple[tuple[int, torch.Tensor], ...]:
-    """Return position and tensor of each result with a storage that no argument has."""
-    if call.schema.is_view:
-        return ()
-    given = {storage_of(tensor.elem) for tensor in call.devices}
-    given.update(storage_of(tensor) for tensor in call.hosts)
-    return tuple(
-        (position, tensor)
-        for position, tensor in enumerate(tensors_of(result))
-        if storage_of(tensor) not in given
-    )
-
-
-def is_work(call: Call, result: Any, made: tuple[tuple[int, torch.Tensor], ...]) -> bool:
-    """Return whether a replay has to do something for a call."""
-    schema = call.schema
-    if schema.allocates or schema.reshapes:
-        return False
-    return bool(made or schema.writes or result is None)
 
 
 @contextmanager

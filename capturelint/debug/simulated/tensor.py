@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNPINNED, Refusal
 from capturelint.debug.simulated.device import CUDA, HOST
 from capturelint.debug.simulated.moves import moved
 from capturelint.debug.simulated.ordinals import check_ordinal
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator

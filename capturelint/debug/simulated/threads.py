@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.patches import Patches
+    from capturelint.debug.dispatched.patches import Patches
     from capturelint.debug.simulated.simulator import Simulator
 
 

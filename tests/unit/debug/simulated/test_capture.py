@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from capturelint.debug.simulated.refusal import (
+from capturelint.debug.dispatched.refusal import (
     INVALIDATED,
     NOT_PERMITTED,
     UNJOINED,

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
+from capturelint.debug.dispatched.refusal import SimulatedCaptureError
 from capturelint.debug.simulated.compiling import uses_graphs
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated import SimulatedBackend

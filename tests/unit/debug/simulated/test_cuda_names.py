@@ -21,9 +21,9 @@ from torch.cuda import (  # bound before any session
 )
 
 from capturelint.debug.backend import CannotTellError
+from capturelint.debug.dispatched.patches import Patches
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, SimulatedCaptureError
 from capturelint.debug.simulated import SimulatedBackend
-from capturelint.debug.simulated.patches import Patches
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, SimulatedCaptureError
 
 if TYPE_CHECKING:
     from tests.unit.debug.conftest import InFork, InSession

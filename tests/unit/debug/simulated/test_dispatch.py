@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from capturelint.debug.backend import CannotTellError
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
+from capturelint.debug.dispatched.refusal import SimulatedCaptureError
 from tests.unit.debug.simulated.replaying import check_replays, normal
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, SimulatedCaptureError
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, SimulatedCaptureError
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated import SimulatedBackend

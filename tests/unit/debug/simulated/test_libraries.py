@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
+from capturelint.debug.dispatched.refusal import SimulatedCaptureError
 from capturelint.operations.messages import NO_BLAS, NO_DNN, NO_FFT, NO_SOLVER
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from capturelint.debug.simulated.generators import NEW_SEED
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
+from capturelint.debug.dispatched.refusal import NEW_SEED, SimulatedCaptureError
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated import SimulatedBackend

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from capturelint.debug.simulated.refusal import (
+from capturelint.debug.dispatched.refusal import (
     CAPTURED_EVENT,
     INVALIDATED,
     ISOLATION,

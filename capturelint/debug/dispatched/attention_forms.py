@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from capturelint.debug.simulated.arguments import Arguments
+from capturelint.debug.dispatched.arguments import Arguments
 
 _switches: Any = torch.backends.cuda
 _HALF = (torch.float16, torch.bfloat16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from capturelint.debug.simulated.launches import HostValue, Launch, Launches, Memory
+from capturelint.debug.dispatched.launches import HostValue, Launch, Launches, Memory
 from capturelint.verdict import Frozen
 
 

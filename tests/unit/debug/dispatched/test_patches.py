@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from capturelint.debug.simulated.patches import Patches
+from capturelint.debug.dispatched.patches import Patches
 
 
 def test_names_come_back_in_the_opposite_order_and_added_ones_go() -> None:

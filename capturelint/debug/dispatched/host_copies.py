@@ -13,9 +13,7 @@ from typing import Any
 
 import torch
 
-from capturelint.debug.simulated.arguments import Arguments
-from capturelint.debug.simulated.device import is_simulated
-from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.debug.dispatched.arguments import Arguments, is_on_device, names_device
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +80,18 @@ def _copy_of(arguments: Arguments) -> _Copy:
             source,
             to,
             to.dtype,
-            isinstance(to, DeviceTensor),
-            isinstance(source, DeviceTensor),
+            is_on_device(to),
+            is_on_device(source),
             waits,
             None,
         )
     source, target = arguments["self"], arguments["device"]
-    from_device = isinstance(source, DeviceTensor)
+    from_device = is_on_device(source)
     return _Copy(
         source,
         None,
         arguments["dtype"] or source.dtype,
-        from_device if target is None or _is_nowhere(target) else is_simulated(target),
+        from_device if target is None or _is_nowhere(target) else names_device(target),
         from_device,
         waits,
         arguments["memory_format"],
@@ -105,7 +103,7 @@ def _is_nowhere(target: Any) -> bool:
 
 
 def _is_pinned(arguments: Arguments, tensor: torch.Tensor) -> bool:
-    return arguments.simulator.pinned.holds(tensor)
+    return arguments.device.is_pinned(tensor)
 
 
 def _is_unpinned_to_device(arguments: Arguments) -> bool:
@@ -152,8 +150,7 @@ def _is_of_nothing(arguments: Arguments) -> bool:
 
 def _has_hosts_in_list(arguments: Arguments) -> bool:
     return any(
-        isinstance(to, DeviceTensor) != isinstance(source, DeviceTensor)
-        and not _is_pinned(arguments, source)
+        is_on_device(to) != is_on_device(source) and not _is_pinned(arguments, source)
         for to, source in zip(arguments["self"], arguments["src"], strict=True)
     )
 

@@ -56,7 +56,8 @@ class Schema:
     do so. `draws`: takes random numbers. `allocates`: returns memory without content. `reads`:
     returns a number made from the data of its tensors. `is_composite`: made of other operators, which
     it comes apart into before it is dispatched, but not in inference mode; one that has a kernel as
-    well is none, for its kernel is what CUDA runs. `is_known`: torch's own.
+    well is none, for its kernel is what CUDA runs; `is_composite_on_cuda`: the same by the kernels for
+    CUDA, where torch was built with them. `is_known`: torch's own.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Schema:
     takes_both: bool
     takes_host_scalar: bool
     is_composite: bool
+    is_composite_on_cuda: bool
     is_known: bool
 
 
@@ -101,13 +103,14 @@ def schema_of(func: OpOverload) -> Schema:
         reads=_returns_numbers(func) and short not in _READS_NO_DATA,
         takes_both=short in _TAKES_BOTH or short in _READS_NO_DATA or "nested" in short,
         takes_host_scalar=short not in _TAKES_NO_HOST_SCALAR,
-        is_composite=func._can_decompose() and not _has_kernel(func),
+        is_composite=func._can_decompose() and not _has_kernel(func, "CPU"),
+        is_composite_on_cuda=func._can_decompose() and not _has_kernel(func, "CUDA"),
         is_known=func.namespace in ("aten", "prims", "prim", "profiler"),
     )
 
 
-def _has_kernel(func: OpOverload) -> bool:
-    return torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CPU")
+def _has_kernel(func: OpOverload, key: str) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func._name, key)
 
 
 def _returns_numbers(func: OpOverload) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from capturelint.debug.simulated.arguments import Arguments
-from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.debug.dispatched.arguments import Arguments, is_on_device
 
 _MASKS = (torch.bool, torch.uint8)
 
@@ -17,17 +16,13 @@ def _indices(arguments: Arguments) -> list[torch.Tensor]:
 
 
 def _has_mask(arguments: Arguments) -> bool:
-    return any(
-        index.dtype in _MASKS and isinstance(index, DeviceTensor) for index in _indices(arguments)
-    )
+    return any(index.dtype in _MASKS and is_on_device(index) for index in _indices(arguments))
 
 
 def _has_host_index(arguments: Arguments) -> bool:
-    if not isinstance(arguments["self"], DeviceTensor):
+    if not is_on_device(arguments["self"]):
         return False
-    return any(
-        not isinstance(index, DeviceTensor) and _selects(index) for index in _indices(arguments)
-    )
+    return any(not is_on_device(index) and _selects(index) for index in _indices(arguments))
 
 
 def _selects(index: torch.Tensor) -> bool:
@@ -40,15 +35,15 @@ def _selects(index: torch.Tensor) -> bool:
 def _is_filled(arguments: Arguments) -> bool:
     """Return whether torch fills one number in where a single mask is true."""
     value, indices = arguments["values"], _indices(arguments)
-    if arguments["accumulate"] or isinstance(value, DeviceTensor) or value.numel() != 1:
+    if arguments["accumulate"] or is_on_device(value) or value.numel() != 1:
         return False
     return len(indices) == 1 and _has_mask(arguments)
 
 
 def _has_host_value_or_index(arguments: Arguments) -> bool:
-    if not isinstance(arguments["self"], DeviceTensor):
+    if not is_on_device(arguments["self"]):
         return False
-    return not isinstance(arguments["values"], DeviceTensor) or _has_host_index(arguments)
+    return not is_on_device(arguments["values"]) or _has_host_index(arguments)
 
 
 FORMS: Mapping[str, Callable[[Arguments], bool]] = {

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from capturelint.debug.simulated import attention_forms, host_copies, index_forms
-from capturelint.debug.simulated.arguments import Arguments
-from capturelint.debug.simulated.tensor import DeviceTensor
+from capturelint.debug.dispatched import attention_forms, host_copies, index_forms
+from capturelint.debug.dispatched.arguments import Arguments, is_on_device, is_on_host
 
 _LONG_ROW = 2048
 _CDIST_BY_PRODUCT = 25
@@ -18,18 +17,14 @@ _CUDNN_BATCH = 880_801
 
 def _has_device(*names: str) -> Callable[[Arguments], bool]:
     def has(arguments: Arguments) -> bool:
-        return any(isinstance(arguments[name], DeviceTensor) for name in names)
+        return any(is_on_device(arguments[name]) for name in names)
 
     return has
 
 
 def _has_host(*names: str) -> Callable[[Arguments], bool]:
     def has(arguments: Arguments) -> bool:
-        values = (arguments[name] for name in names)
-        return any(
-            isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor)
-            for value in values
-        )
+        return any(is_on_host(arguments[name]) for name in names)
 
     return has
 
@@ -66,8 +61,9 @@ def _has_one_element(arguments: Arguments) -> bool:
 
 
 def _is_alike(arguments: Arguments) -> bool:
-    first, second = arguments["self"], arguments["other"]
-    if not isinstance(first, DeviceTensor) or not isinstance(second, DeviceTensor):
+    first: torch.Tensor = arguments["self"]
+    second: torch.Tensor = arguments["other"]
+    if not is_on_device(first) or not is_on_device(second):
         return False
     if first.shape != second.shape:
         return True

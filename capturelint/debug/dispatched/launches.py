@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from capturelint.debug.dispatched.arguments import Device, is_on_device
+from capturelint.debug.dispatched.schema import Schema
+from capturelint.debug.dispatched.tensors import is_work, made_of, storage_of, tensors_of
 from capturelint.debug.frames import users_frames
-from capturelint.debug.simulated.call import Call, storage_of, tensors_of
-from capturelint.debug.simulated.pinned import PinnedMemory
-from capturelint.debug.simulated.tape import is_work, made_by
-from capturelint.debug.simulated.tensor import DeviceTensor
 from capturelint.verdict import Place
 
 _PINNED_SHOWN = 16
@@ -54,32 +54,40 @@ class Launches:
     Older storages are kept alive, so that a storage of the next call cannot take their address.
     """
 
-    def __init__(self, pinned: PinnedMemory) -> None:
+    def __init__(self, device: Device) -> None:
         self.items: list[Launch] = []
-        self._pinned = pinned
+        self._device = device
         self._made: dict[int, int] = {}
         self._count = 0
         self._older: dict[int, torch.Tensor] = {}
 
-    def add(self, call: Call, result: Any) -> None:
-        """Write down a call that has run, unless it only made a view or room."""
-        made = made_by(call, result)
-        if is_work(call, result, made):
-            arguments = (*call.given, *call.given_named.items())
+    def add(
+        self,
+        schema: Schema,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        given: Iterable[torch.Tensor],
+        result: Any,
+    ) -> None:
+        """Write down an operation that has run, unless it only made a view or room.
+
+        `given`: the plain tensors among its arguments.
+        """
+        made = made_of(schema, given, result)
+        if is_work(schema, result, made):
+            arguments = (*args, *kwargs.items())
             shapes = tuple(tuple(tensor.shape) for tensor in tensors_of(result))
             flat = tuple(item for value in arguments for item in self._written_down(value))
             place = next(iter(users_frames(limit=1)), Place("", 0))
-            self.items.append(Launch(call.schema.label, flat, shapes, place))
+            self.items.append(Launch(schema.label, flat, shapes, place))
         for _, tensor in made:
             # A count, for a storage may take the place of one that is gone.
             self._made[storage_of(tensor)] = self._count
             self._count += 1
 
     def _written_down(self, value: Any) -> list[Any]:
-        if isinstance(value, DeviceTensor):
-            return [self._memory(value.elem)]
         if isinstance(value, torch.Tensor):
-            return [self._host_value(value)]
+            return [self._memory(value) if is_on_device(value) else self._host_value(value)]
         if isinstance(value, (list, tuple)):
             return [item for part in value for item in self._written_down(part)]
         if isinstance(value, torch.Generator):
@@ -104,7 +112,7 @@ class Launches:
 
     def _host_value(self, tensor: torch.Tensor) -> HostValue:
         readable = tensor.device.type == "cpu" and (
-            tensor.numel() == 1 or self._pinned.holds(tensor)
+            tensor.numel() == 1 or self._device.is_pinned(tensor)
         )
         numbers = tensor.detach().flatten()[:_PINNED_SHOWN].tolist() if readable else ()
         return HostValue(tuple(numbers), tuple(tensor.shape), tensor.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from capturelint.debug.simulated.refusal import Refusal
+from capturelint.debug.dispatched.refusal import Refusal
 from capturelint.verdict import Hazard, Place
 
 _NOWHERE = Place("", 0)

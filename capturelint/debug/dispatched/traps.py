@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from torch._ops import OpOverload
 
-from capturelint.debug.simulated.arguments import Arguments
-from capturelint.debug.simulated.copied import rule_of_copy
-from capturelint.debug.simulated.forms import FORMS
-from capturelint.debug.simulated.refusal import NOT_PERMITTED, UNPINNED, Refusal
-from capturelint.debug.simulated.schema import schema_of
+from capturelint.debug.dispatched.arguments import Arguments
+from capturelint.debug.dispatched.copied import rule_of_copy
+from capturelint.debug.dispatched.forms import FORMS
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNPINNED, Refusal
+from capturelint.debug.dispatched.schema import schema_of
 from capturelint.operations.dispatched import DISPATCHED, Dispatched
 from capturelint.operations.messages import FOREIGN_GENERATOR
 
 if TYPE_CHECKING:
-    from capturelint.debug.simulated.simulator import Simulator
+    from capturelint.debug.dispatched.arguments import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +31,20 @@ class _Trap:
 
 
 def refusal_of(
-    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], simulator: Simulator
+    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
 ) -> Refusal | None:
     """Return why a capture refuses an operation with these arguments, or None if it does not."""
     generator = kwargs.get("generator") if kwargs else None
-    if generator is not None and _is_foreign(generator, simulator):
+    if generator is not None and device.is_foreign(generator):
         return Refusal(FOREIGN_GENERATOR, "random", str(func), sticky=False)
     traps = traps_of(func)
     if not traps:
         return None
-    arguments = Arguments(func, args, kwargs, simulator)
+    arguments = Arguments(func, args, kwargs, device)
     trap = next((trap for trap in traps if trap.fits(arguments)), None)
     if trap is None or trap.refusal is None:
         return None
     return rule_of_copy(trap.refusal)
-
-
-def _is_foreign(generator: Any, simulator: Simulator) -> bool:
-    """Return whether a generator is not the default one, which is registered with each graph.
-
-    Raises RuntimeError if it is the host's.
-    """
-    return simulator.random.known(generator) is not simulator.random.default
 
 
 @cache

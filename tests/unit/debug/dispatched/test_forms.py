@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch._ops import OpOverload
 
-from capturelint.debug.simulated.arguments import Arguments
-from capturelint.debug.simulated.forms import FORMS
+from capturelint.debug.dispatched.arguments import Arguments
+from capturelint.debug.dispatched.forms import FORMS
 from capturelint.operations.dispatched import DISPATCHED, FUSED, HANDLES
 
 if TYPE_CHECKING:

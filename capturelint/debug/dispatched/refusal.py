@@ -12,11 +12,13 @@ __all__ = [
     "CAPTURED_EVENT",
     "INVALIDATED",
     "ISOLATION",
+    "NEW_SEED",
     "NOT_PERMITTED",
     "UNJOINED",
     "UNPINNED",
     "Refusal",
     "SimulatedCaptureError",
+    "put_back",
 ]
 
 # Further texts as an H200 with torch 2.11 gives them.
@@ -32,6 +34,11 @@ ISOLATION = (
 CAPTURED_EVENT = (
     "CUDA error: operation not permitted on an event last recorded in a capturing stream "
     "(cudaErrorCapturedEvent)"
+)
+
+NEW_SEED = (
+    "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is "
+    "the same as the original seed."
 )
 
 
@@ -52,6 +59,12 @@ class Refusal:
     code: str = ""
     effect: Effect = Effect.REFUSES
     sticky: bool = True
+
+
+def put_back(operation: str) -> Refusal:
+    """Return what putting the random numbers of the device back does to a graph."""
+    text = "puts random numbers back while capturing, which a replay does not"
+    return Refusal(text, "random", operation, effect=Effect.STALE, sticky=False)
 
 
 class SimulatedCaptureError(RuntimeError):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from capturelint.debug.simulated.refusal import SimulatedCaptureError
+from capturelint.debug.dispatched.refusal import SimulatedCaptureError
 from capturelint.operations.messages import (
     FOREIGN_GENERATOR,
     NO_EIGENVALUES,

@@ -6,8 +6,8 @@ import linecache
 import re
 from dataclasses import replace
 
+from capturelint.debug.dispatched.refusal import Refusal
 from capturelint.debug.frames import users_frames
-from capturelint.debug.simulated.refusal import Refusal
 
 _COPY = "CL202"
 # The copy is of one kind to the dispatcher, whatever was written.

@@ -1,0 +1,43 @@
+"""Work on streams that are no part of a capture that is under way: refused, or frozen."""
+
+from __future__ import annotations
+
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
+from capturelint.debug.dispatched.schema import Schema
+from capturelint.finding import Effect
+
+
+def refusal_outside(
+    schema: Schema,
+    *,
+    capture_error_mode: str,
+    is_elsewhere: bool,
+    is_on_default: bool,
+    takes_memory: bool,
+) -> Refusal | None:
+    """Return what a capture does about work that it does not see, as the H200 showed it.
+
+    Work on the default stream, which is that of other threads too, runs once and is no part of the
+    graph, without an error. On another stream that did not join it fails if it takes memory, unless
+    the mode is `relaxed`, and so does memory of its own in another thread if the mode is `global`.
+    `is_elsewhere`: it is done by another thread than captures.
+    """
+    if schema.is_view:
+        return None
+    label = schema.label
+    if is_elsewhere and takes_memory and capture_error_mode == "global":
+        return Refusal(NOT_PERMITTED, "thread", f"{label} in another thread")
+    if is_on_default:
+        where = "in another thread" if is_elsewhere else "on the default stream"
+        return _unseen(f"{label} {where}")
+    if not is_elsewhere and not schema.writes:
+        outside = f"{label} on a stream outside the capture"
+        if capture_error_mode == "relaxed":
+            return _unseen(outside)
+        return Refusal(NOT_PERMITTED, "stream", outside)
+    return None
+
+
+def _unseen(operation: str) -> Refusal:
+    text = "runs once while capturing and is no part of the graph"
+    return Refusal(text, "stream", operation, effect=Effect.STALE, sticky=False)
