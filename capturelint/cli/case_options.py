@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _BACKENDS = ("auto", "cuda", "simulated")
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
 _AUTOCAST = ("float16", "bfloat16")
+_MODES = ("global", "thread_local", "relaxed")
 _AUTO = "auto"
 _LARGEST_SEED = 2**32 - 1  # the largest that numpy takes
 _LONGEST_SHOWN = 60  # characters of a wrong value
@@ -23,7 +24,12 @@ _OFTEN = "repeat, or separate by commas"
 
 # Name, what stands for its value, the value that is used if it is not given, and what it does.
 _ONCE = (
-    ("--backend", "|".join(_BACKENDS), _AUTO, "simulated needs no GPU"),
+    (
+        "--backend",
+        "|".join(_BACKENDS),
+        _AUTO,
+        "simulated needs no GPU; auto: a GPU where there is one",
+    ),
     ("--dtype", "TYPE", None, f"run in {', '.join(_DTYPES)}; left out: as the case is"),
     ("--autocast", "TYPE", None, f"run under autocast to {' or '.join(_AUTOCAST)}"),
     ("--replays", "N", "6", "replays on fresh inputs"),
@@ -32,6 +38,7 @@ _ONCE = (
     ("--rtol", "X", None, "relative tolerance; left out: by dtype"),
     ("--atol", "X", None, "absolute tolerance; left out: by dtype"),
     ("--timeout", "SECONDS", "300", "that one step may take"),
+    ("--capture-error-mode", "|".join(_MODES), "global", "what CUDA forbids while capturing"),
     ("--record-limit", "MiB", "4096", "of inputs kept for the modules of one level"),
 )
 _REPEATED = (
@@ -96,6 +103,7 @@ def case_settings(options: argparse.Namespace) -> Settings:
         timeout=_seconds("--timeout", options.timeout),
         first=options.first,
         seed=_count("--seed", options.seed, least=0, most=_LARGEST_SEED),
+        capture_error_mode=_choice("--capture-error-mode", options.capture_error_mode, _MODES),
         record_limit=_count("--record-limit", options.record_limit, least=1),
     )
 

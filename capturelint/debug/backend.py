@@ -23,6 +23,13 @@ class CannotTellError(NotImplementedError):
     """
 
 
+class SpentError(BaseException):
+    """The device is lost to this process, or not fit to be judged on: a fresh one must go on.
+
+    No `Exception`, because nothing that handles those of user code can handle it.
+    """
+
+
 class Captured(Protocol):
     """One captured graph. `output`: what the captured call returned, in the graph's memory."""
 
@@ -62,11 +69,14 @@ class Backend(Protocol):
         afterwards as before.
         """
 
-    def as_if_capturing(self, module: Callable[[], str]) -> AbstractContextManager[list[Hazard]]:
+    def as_if_capturing(
+        self, module: Callable[[], str], *, compiled: bool = False
+    ) -> AbstractContextManager[list[Hazard]]:
         """Return a context that runs eagerly as if capturing and fills the list with hazards.
 
         Each line is listed once for each module that ran it, when the context is left. `module`
-        tells the path of the module that is running.
+        tells the path of the module that is running. `compiled`: what `torch.compile` made runs as
+        it is, not eagerly, so that less is seen of each operation.
         """
 
     def recording(self) -> AbstractContextManager[Any]:
@@ -77,6 +87,18 @@ class Backend(Protocol):
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what the backend could not run faithfully since it was last asked, in words."""
+
+    def runs_compiled(self) -> bool:
+        """Return whether the case has code that `torch.compile` made, and runs it as such."""
+
+    def eagerly(self) -> AbstractContextManager[None]:
+        """Return a context in which compiled code runs eagerly, so that operations can be watched."""
+
+    def spent(self) -> str:
+        """Return why this process cannot go on with the device, or "" if it can.
+
+        Puts right what it can first. Costs a wait for the device.
+        """
 
     def notes(self) -> tuple[str, ...]:
         """Return what the user must know about this run, such as parts that ran otherwise."""

@@ -1,8 +1,9 @@
-"""Which backend runs a case: here, always the capture simulator."""
+"""Which backend runs a case: the GPU where there is one, else the capture simulator."""
 
 from __future__ import annotations
 
 from capturelint.debug.backend import Backend, BackendError
+from capturelint.debug.settings import Settings
 
 CHOICES = ("auto", "cuda", "simulated")
 
@@ -14,11 +15,11 @@ class UnknownBackendError(BackendError):
         super().__init__(f"no backend {name!r}; the backends are {', '.join(CHOICES)}")
 
 
-class NoCudaBackendError(BackendError):
-    """The backend for a GPU was asked for, and this version has none."""
+class NoDeviceError(BackendError):
+    """The backend for a GPU was asked for, and there is none."""
 
-    def __init__(self) -> None:
-        super().__init__("backend cuda is not available in this version; use simulated")
+    def __init__(self, why: str) -> None:
+        super().__init__(f"backend cuda cannot be used: {why}; use --backend simulated")
 
 
 class BrokenTorchError(BackendError):
@@ -30,25 +31,43 @@ class BrokenTorchError(BackendError):
 
 
 def check(name: str) -> None:
-    """Raise a `BackendError` if `name` is no backend of this version. Does not import torch."""
+    """Raise a `BackendError` if `name` is no backend. Does not import torch."""
     if name not in CHOICES:
         raise UnknownBackendError(name)
-    if name == "cuda":
-        raise NoCudaBackendError
 
 
-def chosen(name: str) -> tuple[Backend, tuple[str, ...]]:
-    """Return the backend for `auto`, `cuda` or `simulated`, and notes on the choice. Imports torch.
+def chosen(settings: Settings) -> tuple[Backend, tuple[str, ...]]:
+    """Return the backend that is asked for, and notes on the choice. Imports torch.
 
-    Raises `BackendError` where it cannot be used.
+    `auto` is the GPU where torch can use one. Raises `BackendError` where a backend cannot be used.
     """
-    check(name)
+    check(settings.backend)
     try:
-        import torch
+        import torch  # noqa: F401 - whether it can be imported
     except (ImportError, OSError) as error:  # OSError: a library of its own is missing
         raise BrokenTorchError(error) from error
+    missing = "" if settings.backend == "simulated" else why_no_device()
+    if settings.backend == "cuda" and missing:
+        raise NoDeviceError(missing)
+    mode = settings.capture_error_mode
+    if settings.backend != "simulated" and not missing:
+        from capturelint.debug.cuda import CudaBackend
+
+        return CudaBackend(mode), ()
     from capturelint.debug.simulated import SimulatedBackend
 
-    if name == "auto" and torch.cuda.is_available():
-        return SimulatedBackend(), ("a GPU is here, but this version judges on the simulator only",)
-    return SimulatedBackend(), ()
+    return SimulatedBackend(mode), ()
+
+
+def why_no_device() -> str:
+    """Return why torch cannot use an NVIDIA GPU here, or "" if it can. Imports torch."""
+    import torch
+
+    version = torch.__version__
+    if getattr(torch.version, "hip", None) is not None:
+        return f"torch {version} is built for ROCm, whose captures are not known to this version"
+    if torch.version.cuda is None:
+        return f"torch {version} is built without CUDA"
+    if not torch.cuda.is_available():
+        return f"torch {version} sees no CUDA device"
+    return ""

@@ -17,6 +17,7 @@ _DTYPES: Mapping[str, tuple[str, ...]] = {
     "dtype": ("float16", "bfloat16", "float32", "float64"),
     "autocast": ("float16", "bfloat16"),
 }
+_MODES = ("global", "thread_local", "relaxed")
 _LEAST: Mapping[str, int] = {
     "replays": 1,
     "warmup": 0,
@@ -69,6 +70,8 @@ def _value(name: str, value: object) -> Any:
         known: object = decode(_HINTS[name], encode(value))
     except (WireError, TypeError):
         raise BadSettingError(name, value, f"of type {_in_words(_HINTS[name])}") from None
+    if name == "capture_error_mode" and known not in _MODES:
+        raise BadSettingError(name, value, f"one of {', '.join(_MODES)}")
     # The comparisons are this way round because they have to fail for nan.
     if name in _LEAST and isinstance(known, int | float) and not known >= _LEAST[name]:
         raise BadSettingError(name, value, f"{_LEAST[name]} or more")

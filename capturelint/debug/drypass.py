@@ -21,15 +21,24 @@ class DryPass:
 
 
 def dry_pass(
-    call: Callable[[], object], backend: Backend, roots: Mapping[str, object], root: str
+    call: Callable[[], object],
+    backend: Backend,
+    roots: Mapping[str, object],
+    root: str,
+    *,
+    compiled: bool = False,
 ) -> DryPass:
     """Return what one eager run of `call`, which runs the callable named `root`, shows.
 
-    `roots`: the callables of the case, by name. Code that asks whether a stream is capturing takes
-    the way it takes then, so that `call` may raise where an eager run does not.
+    `roots`: the callables of the case, by name. `compiled`: compiled code runs as it is. Code that
+    asks whether a stream is capturing takes the way it takes then, so that `call` may raise where
+    an eager run does not.
     """
     broke = ""
-    with running(roots, root) as now, backend.as_if_capturing(now.current) as hazards:
+    with (
+        running(roots, root) as now,
+        backend.as_if_capturing(now.current, compiled=compiled) as hazards,
+    ):
         try:
             call()
         except Exception as error:  # noqa: BLE001 - user code may raise anything; the rest was seen
@@ -37,3 +46,15 @@ def dry_pass(
             broke = f"{type(error).__name__}: {text[0]}"
     found = tuple(replace(hazard, place=sourced(hazard.place)) for hazard in hazards)
     return DryPass(found, dict(now.calls), broke)
+
+
+def both(first: DryPass, second: DryPass) -> DryPass:
+    """Return what two passes over the same call saw: each hazard once, as the first has it."""
+    known = {_key(hazard) for hazard in first.hazards}
+    others = tuple(hazard for hazard in second.hazards if _key(hazard) not in known)
+    broke = first.broke or second.broke
+    return DryPass((*first.hazards, *others), {**second.calls, **first.calls}, broke)
+
+
+def _key(hazard: Hazard) -> tuple[str, int, str]:
+    return hazard.place.path, hazard.place.line, hazard.module

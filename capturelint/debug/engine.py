@@ -11,7 +11,7 @@ from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cold import ColdAttempt
-from capturelint.debug.drypass import DryPass, dry_pass
+from capturelint.debug.drypass import DryPass, both, dry_pass
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
@@ -156,10 +156,18 @@ class _Run:
         died = self.ledger.died(step)
         if died is not None:
             return DryPass(broke=died.why)
+        dry = self._passed(step, name, instance, modules)
+        if self.backend.runs_compiled():
+            dry = both(dry, self._passed(step, name, instance, modules, compiled=True))
+        return dry
+
+    def _passed(
+        self, step: str, name: str, instance: Instance, modules: Modules, *, compiled: bool = False
+    ) -> DryPass:
         with self.ledger.timed(step), modules.from_start():
             self.tally.forwards += 1
             call = step_of(instance, name, 0, self.backend, self.settings)
-            return dry_pass(call, self.backend, instance.case.named, name)
+            return dry_pass(call, self.backend, instance.case.named, name, compiled=compiled)
 
     def _judge_root(self, name: str, instance: Instance, modules: Modules) -> None:
         dry = self._dry_pass(name, instance, modules)

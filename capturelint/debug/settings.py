@@ -14,7 +14,7 @@ class Settings:
     on fresh inputs, after the one on the captured inputs. `warmup`: eager calls before a capture,
     None for until state is stable; 0 captures cold. `cold`: also capture without warm-up.
     `modules`, `skip`: globs over module paths: judge only those, leave those out. `rtol`, `atol`:
-    None for the bound of the dtype. `redraw`: names of inputs whose integers are drawn anew too.
+    None for the bound of the dtype. `capture_error_mode`: what CUDA forbids meanwhile, as torch has it. `redraw`: names of inputs whose integers are drawn anew too.
     `timeout`: seconds that one step may take. `first`: stop at the first culprit.
     `record_limit`: MiB of inputs kept for the modules of one level.
     """
@@ -35,3 +35,4 @@ class Settings:
     first: bool = False
     seed: int = 0
     record_limit: int = 4096
+    capture_error_mode: str = "global"

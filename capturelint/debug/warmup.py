@@ -125,6 +125,7 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
         with (
             instance.state.watching(),
             modes_of(instance.case, settings),
+            backend.eagerly(),
             backend.warming_up(),
             backward.watching(_tensors(before, instance)),
         ):
@@ -141,9 +142,29 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
         is_stable = all(one.kind != "created" for one in changes)
         if count >= (settings.warmup or _CALLS) and is_stable:
             break
+    if backend.runs_compiled():
+        _compile(instance, inputs, backend, settings, tally)
+        before = instance.state.save()
     notes = (*map(note_on_written, written), *backward.notes)
     instance = replace(instance, notes=(*instance.notes, *notes))
     return Warm(instance, inputs, count, fresh, before, changes)
+
+
+def _compile(
+    instance: Instance,
+    inputs: Mapping[str, Inputs],
+    backend: Backend,
+    settings: Settings,
+    tally: Tally,
+) -> None:
+    """Call what is compiled until it is, and tuned: while it is watched it runs eagerly."""
+    with modes_of(instance.case, settings), backend.warming_up():
+        for _ in range(_CALLS):
+            for name, part in instance.parts.items():
+                tally.forwards += 1
+                _prepare(instance, 0, backend, settings)
+                for call in inputs[name].filled(part.steps[0]):
+                    _call(call, part, instance, backend)
 
 
 def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings) -> None:

@@ -63,11 +63,17 @@ def culprit_blocks(report: Report, advice: Mapping[str, str]) -> list[Line]:
             number,
             group,
             verdict=verdicts.get(group[0].module, report.verdict),
-            said="CUDA would say" if is_simulated(report) else "CUDA said",
+            said="CUDA said" if _was_said(group[0], report) else "CUDA would say",
             advice=advice.get(group[0].code),
         )
         for number, group in enumerate(groups.values(), start=1)
     ]
+
+
+def _was_said(culprit: Culprit, report: Report) -> bool:
+    """Return whether CUDA or torch said the message in this run, rather than would have."""
+    message = first_line(culprit.message)
+    return not is_simulated(report) and message in culprit.evidence.exception
 
 
 def _key(culprit: Culprit) -> object:

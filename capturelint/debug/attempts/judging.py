@@ -96,10 +96,13 @@ class Judge:
             is_last = count >= (wanted or _WARMUPS)
             before = state.save() if is_last and wanted is None else None
             # What one call makes, such as the state of an optimizer, the next one writes.
-            with self._eager_stage(), state.watching(), self._backend.warming_up():
+            with self._watched_stage(state), self._backend.warming_up():
                 runs.alone(0, self._inputs)
             if is_last and (before is None or not _is_growing(state, before)):
-                return
+                break
+        if self._backend.runs_compiled():
+            with self._eager_stage(), self._backend.warming_up():
+                runs.alone(0, self._inputs)
 
     def _capture(self) -> Outcome | None:
         """Capture the part. Return what a refusal shows.
@@ -123,7 +126,7 @@ class Judge:
         state.restore(self._eager_start)
         with self._eager_stage():
             seen = self._eager.runs.seen(self._steps)
-            with state.watching() if watched else nullcontext():
+            with self._watched_stage(state) if watched else nullcontext():
                 first = list(itertools.islice(seen, watched))
             return [*first, *seen]
 
@@ -215,6 +218,12 @@ class Judge:
 
     def _eager_stage(self) -> AbstractContextManager[None]:
         return self._stage("raises when run eagerly alone")
+
+    @contextmanager
+    def _watched_stage(self, state: State) -> Iterator[None]:
+        """Learn which memory is written by what runs eagerly inside."""
+        with self._eager_stage(), self._backend.eagerly(), state.watching():
+            yield
 
     @contextmanager
     def _stage(self, failing: str) -> Iterator[None]:

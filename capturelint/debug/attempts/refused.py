@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+import torch
+
 from capturelint.debug.backend import CannotTellError
+from capturelint.debug.chains import chain_of, is_of_capture, oldest_of_capture
 from capturelint.debug.frames import raised_at, sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.verdict import Certainty, Evidence, Verdict
 
-# What errors of captures have in their text, as torch 2.6 to 2.13 and CUDA 12 and 13 word them.
-_OF_A_CAPTURE = re.compile(r"captur|CUDA|cuBLAS|CUBLAS|cuDNN|CUDNN|cuFFT|CUFFT|cusolver|NCCL")
 _FOLLOWS_ANOTHER = "StreamCaptureInvalidated"
 
 
@@ -20,11 +20,13 @@ def refused(error: BaseException, *, before: BaseException | None) -> Outcome:
 
     `before`: the exception that was being handled when it began, which is not its own.
     """
-    chain = _chain(error, before)
+    chain = chain_of(error, before=before)
     for one in chain:
         if isinstance(one, CannotTellError):
             return Outcome(Verdict.UNDECIDED, why=str(one))
-    first = _oldest(chain)
+        if isinstance(one, torch.OutOfMemoryError):
+            return Outcome(Verdict.UNDECIDED, why=f"no memory was left to capture it: {one}")
+    first = oldest_of_capture(chain)
     refusal: Any = getattr(first, "refusal", None)
     places = tuple(getattr(first, "places", ())) or raised_at(first)
     return Outcome(
@@ -45,44 +47,21 @@ def _certainty(first: BaseException) -> Certainty:
 
 def cannot_tell(error: BaseException) -> str:
     """Return what the backend could not run faithfully, if that is why `error` was raised, or ""."""
-    found = (one for one in _chain(error, None) if isinstance(one, CannotTellError))
+    found = (one for one in chain_of(error) if isinstance(one, CannotTellError))
     return next((str(one) for one in found), "")
 
 
 def first_refused(error: BaseException) -> BaseException:
     """Return what a capture that the code makes by itself was refused first, else `error`."""
-    return next((one for one in reversed(_chain(error, None)) if hasattr(one, "refusal")), error)
-
-
-def _chain(error: BaseException, before: BaseException | None) -> list[BaseException]:
-    """Return `error` and those it came of, the oldest last."""
-    chain: list[BaseException] = []
-    waiting = [error]
-    while waiting:
-        one = waiting.pop(0)
-        if one is before or any(one is known for known in chain):
-            continue
-        chain.append(one)
-        waiting += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
-    return chain
-
-
-def _oldest(chain: list[BaseException]) -> BaseException:
-    """Return the first exception that has to do with the capture.
-
-    A model may have handled others before: capturing then goes on inside its `except`.
-    """
-    of_a_capture = [one for one in chain if _is_of_a_capture(one)]
-    return (of_a_capture or chain)[-1]
-
-
-def _is_of_a_capture(error: BaseException) -> bool:
-    return hasattr(error, "refusal") or _OF_A_CAPTURE.search(str(error)) is not None
+    return next((one for one in reversed(chain_of(error)) if hasattr(one, "refusal")), error)
 
 
 def _message(error: BaseException) -> str:
     """Return what CUDA or torch said, or what else was raised; torch adds advice below it."""
-    if _is_of_a_capture(error):
+    refusal: Any = getattr(error, "refusal", None)
+    if refusal is not None:
+        return str(refusal.message).strip().partition("\n")[0]
+    if is_of_capture(error):
         return str(error).strip().partition("\n")[0]
     return first_line(error)
 

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from capturelint.debug.events import Event, Said
+from capturelint.debug.backend import SpentError
+from capturelint.debug.events import Event, Judged, Said
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.child import Child
 from capturelint.debug.processes.journal import Journal, found_before
 from capturelint.debug.processes.request import Request
+from capturelint.debug.processes.salvage import salvaged
 from capturelint.debug.processes.spawn import forked, spawned
 from capturelint.debug.processes.supervisor import CaseFailedError, supervise
 from capturelint.debug.processes.worker import Emit, Tools, judged, raising, serve
@@ -66,9 +68,10 @@ def run_live(
 ) -> Report:
     """Return the report on the case that `load` returns, run in forks of this process.
 
-    `case`: what to call it. Where there is no `fork` it is run in this process.
+    `case`: what to call it. Where there is no `fork`, and on a GPU, whose driver does not survive
+    one, it is run in this process.
     """
-    if not hasattr(os, "fork"):
+    if not hasattr(os, "fork") or _is_on_device(settings):
         return _run_here(load, settings, case=case, tools=tools, progress=progress)
 
     def start(known: Mapping[str, Outcome]) -> Child:
@@ -98,11 +101,28 @@ def _run_here(
     tools: Tools,
     progress: Progress | None,
 ) -> Report:
+    known: dict[str, Outcome] = {}
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Judged):
+            known[event.step] = event.outcome
+        _tell(progress, event)
+
     try:
-        report = judged(load, settings, {}, lambda event: _tell(progress, event), tools=tools)
+        report = judged(load, settings, {}, watch, tools=tools)
     except SystemExit as error:
         raise CaseFailedError(f"{case} {raising(error)}") from error
+    except SpentError as error:
+        # What was found before still stands; this process cannot find more.
+        report = salvaged(case, known, why=str(error), backend="cuda", environment={})
     return replace(report, case=case, notes=(*report.notes, _HERE))
+
+
+def _is_on_device(settings: Settings) -> bool:
+    """Return whether the case would run on a GPU."""
+    from capturelint.debug.backends import why_no_device
+
+    return settings.backend != "simulated" and not why_no_device()
 
 
 def _use_one_thread() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 from capturelint.debug import backends
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.cases.loaded_files import stamps_of_loaded
 from capturelint.debug.events import (
     Event,
@@ -82,7 +82,7 @@ class Tools:
     """What a run is made of. The defaults import torch when they are called."""
 
     load: Callable[[Request], Callable[[], Case]] = _load
-    choose: Callable[[str], tuple[Backend, tuple[str, ...]]] = backends.chosen
+    choose: Callable[[Settings], tuple[Backend, tuple[str, ...]]] = backends.chosen
     judge: Judge = _judge
 
 
@@ -123,7 +123,7 @@ def judged(
 ) -> Report:
     """Return what is found about the case that `load` returns. Runs user code in this process."""
     emit(Said("importing torch"))
-    backend, notes = tools.choose(settings.backend)
+    backend, notes = tools.choose(settings)
     folder = Path.cwd()
 
     def load_and_tell() -> Case:
@@ -134,7 +134,14 @@ def judged(
 
     with backend.session():
         emit(Ready(backend.name, backend.environment()))
-        report = tools.judge(load_and_tell, backend, settings, known=known, emit=emit)
+        try:
+            report = tools.judge(load_and_tell, backend, settings, known=known, emit=emit)
+        except Exception as error:
+            # Once the device is lost, anything may fail anywhere.
+            why = "" if isinstance(error, CapturelintError) else backend.spent()
+            if why:
+                raise SpentError(why) from error
+            raise
     return replace(report, notes=(*notes, *report.notes))
 
 
@@ -164,6 +171,8 @@ def _tell(work: Callable[[Emit], Report], emit: Emit) -> None:
         emit(Failed(Fault.USERS, str(error)))
     except Exception:  # noqa: BLE001 - the parent shows it and says that it is our bug
         emit(Failed(Fault.OURS, traceback.format_exc()))
+    except SpentError as error:
+        emit(Stopped(str(error)))
     except BaseException as error:  # noqa: BLE001 - only user code raises SystemExit and its like here
         emit(Stopped(raising(error)))
 

@@ -25,7 +25,7 @@ def test_every_option_reaches_its_setting() -> None:
     given = (
         "--backend simulated --train --dtype bfloat16 --autocast float16 --replays 9 --warmup 0"
         " --cold --modules layers.*,head --modules norm --skip vision.* --rtol 1e-3 --atol 0"
-        " --redraw tokens --timeout 2.5 --first --seed 7 --record-limit 64"
+        " --redraw tokens --timeout 2.5 --first --seed 7 --record-limit 64 --capture-error-mode relaxed"
     )
 
     assert settings(*given.split()) == Settings(
@@ -45,6 +45,7 @@ def test_every_option_reaches_its_setting() -> None:
         first=True,
         seed=7,
         record_limit=64,
+        capture_error_mode="relaxed",
     )
 
 
@@ -63,6 +64,7 @@ def test_warm_up_until_state_is_stable_can_be_asked_for() -> None:
             "one of auto, cuda, simulated; did you mean simulated?",
         ),
         ("--backend", "", "one of auto, cuda, simulated"),
+        ("--capture-error-mode", "x", "one of global, thread_local, relaxed"),
         (
             "--dtype",
             "bf16",

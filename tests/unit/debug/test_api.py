@@ -149,7 +149,7 @@ def test_what_is_capturable_passes_and_what_is_not_shows_the_report() -> None:
     [
         (nn.ReLU(), {"inputs": inputs, "replay": 3}, "no setting 'replay'; did you mean replays?"),
         (nn.ReLU(), {"inputs": inputs, "resume": True}, "resume needs a case by name"),
-        (nn.ReLU(), {"inputs": inputs, "backend": "cuda"}, "backend cuda is not available"),
+        (nn.ReLU(), {"inputs": inputs, "backend": "cuda"}, "backend cuda cannot be used"),
         (nn.ReLU(), {"inputs": lambda seed: 1 / 0}, "ZeroDivisionError"),
         (3, {}, "int"),
         ("missing.py:make", {}, "no file missing.py"),

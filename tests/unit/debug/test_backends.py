@@ -9,33 +9,57 @@ import pytest
 
 from capturelint.debug import backends
 from capturelint.debug.backend import BackendError
+from capturelint.debug.settings import Settings
 
 torch = pytest.importorskip("torch", reason="the simulator is of torch")
 
 
 @pytest.mark.parametrize("name", ["auto", "simulated"])
 def test_without_a_gpu_the_simulator_judges(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    _give(monkeypatch, cuda="13.0", devices=0)
 
-    backend, notes = backends.chosen(name)
+    backend, notes = backends.chosen(Settings(backend=name))
 
     assert (backend.name, notes) == ("simulated", ())
 
 
-def test_with_a_gpu_auto_says_that_the_simulator_judges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("auto", "cuda"), ("cuda", "cuda"), ("simulated", "simulated")]
+)
+def test_with_a_gpu_it_judges_unless_the_simulator_is_asked_for(
+    name: str, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _give(monkeypatch, cuda="13.0", devices=1)
 
-    automatic, wanted = backends.chosen("auto"), backends.chosen("simulated")
+    backend, notes = backends.chosen(Settings(backend=name))
 
-    assert automatic[0].name == "simulated"
-    assert automatic[1] == ("a GPU is here, but this version judges on the simulator only",)
-    assert wanted[1] == ()
+    assert (backend.name, notes) == (wanted, ())
 
 
-@pytest.mark.parametrize("name", ["cuda", "gpu", ""])
+@pytest.mark.parametrize(
+    ("cuda", "hip", "devices", "why"),
+    [
+        (None, None, 0, "is built without CUDA"),
+        (None, "6.4", 1, "is built for ROCm, whose captures are not known to this version"),
+        ("13.0", None, 0, "sees no CUDA device"),
+    ],
+)
+def test_cuda_without_a_device_is_the_users_mistake(
+    cuda: str | None, hip: str | None, devices: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _give(monkeypatch, cuda=cuda, hip=hip, devices=devices)
+    with pytest.raises(BackendError) as caught:
+        backends.chosen(Settings(backend="cuda"))
+
+    text = f"backend cuda cannot be used: torch {torch.__version__} {why}; use --backend simulated"
+    assert str(caught.value) == text
+    assert backends.chosen(Settings())[0].name == "simulated"
+
+
+@pytest.mark.parametrize("name", ["gpu", ""])
 def test_another_backend_is_refused(name: str) -> None:
     with pytest.raises(BackendError):
-        backends.chosen(name)
+        backends.chosen(Settings(backend=name))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +81,17 @@ def test_a_torch_that_cannot_be_imported_is_said_in_one_line(
 
     monkeypatch.setattr(builtins, "__import__", broken)
     with pytest.raises(BackendError) as caught:
-        backends.chosen("simulated")
+        backends.chosen(Settings(backend="simulated"))
 
     assert str(caught.value) == (
         f"importing torch fails: {text}; `python -c 'import torch'` shows more"
     )
+
+
+def _give(
+    monkeypatch: pytest.MonkeyPatch, *, cuda: str | None, devices: int, hip: str | None = None
+) -> None:
+    """Let torch say that it is built for these versions, and that it sees devices."""
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch.version, "hip", hip, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: devices > 0)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from capturelint.debug.attempts.refused import cannot_tell, first_line, refused
 from capturelint.debug.backend import CannotTellError
@@ -25,7 +26,9 @@ class RefusedError(RuntimeError):
     def __init__(self, *places: Place) -> None:
         super().__init__("not while capturing")
         self.places = places
-        self.refusal = SimpleNamespace(operation="aten.item", code="CL101")
+        self.refusal = SimpleNamespace(
+            operation="aten.item", code="CL101", message="not while capturing"
+        )
 
 
 def _caught(function: Callable[[], object]) -> BaseException:
@@ -150,3 +153,15 @@ def test_exceptions_that_caused_each_other_end() -> None:
 def test_the_first_line_names_the_type() -> None:
     assert first_line(ValueError("one\ntwo")) == "ValueError: one"
     assert first_line(NotImplementedError()) == "NotImplementedError"
+
+
+def test_out_of_memory_while_capturing_is_no_refusal() -> None:
+    def fill() -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9.00 GiB")
+
+    outcome = refused(_caught(fill), before=None)
+
+    assert (outcome.verdict, outcome.why) == (
+        Verdict.UNDECIDED,
+        "no memory was left to capture it: CUDA out of memory. Tried to allocate 9.00 GiB",
+    )

@@ -1,0 +1,205 @@
+"""Capture on a stream of its own, into a pool that all graphs share, and clear up after failures."""
+
+# ruff: noqa: SLF001 - pools can be given back by private names only
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import torch
+
+from capturelint.debug.backend import SpentError
+from capturelint.debug.cuda.raised import GUARD, Raised, errors_raised
+from capturelint.debug.dispatched.refusal import INVALIDATED
+
+_OUTSIDE = "Offset increment outside graph capture"
+# Its handle stays broken for eager calls too (`torch.linalg.eigh`, H200, torch 2.11).
+_BREAKS_HANDLES = re.compile("cusolver", re.IGNORECASE)
+
+
+class CapturedGraph:
+    """One graph. `output`: what the captured call returned, in the graph's memory."""
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, output: object) -> None:
+        self._graph = graph
+        self.output = output
+
+    def replay(self) -> None:
+        """Run the captured work again on what its static inputs hold now."""
+        self._graph.replay()
+
+    def close(self) -> None:
+        """Give its memory back. It cannot be replayed afterwards."""
+        self.output = None
+        self._graph.reset()
+
+
+class CaptureError(RuntimeError):
+    """A capture that CUDA would have ended badly: an error in it was swallowed."""
+
+
+class Graphs:
+    """Makes graphs one after another. `stream`: that captures. `mode`: as torch has it.
+
+    `seen`: the first error of the last capture, also if it was swallowed. `broken`: what a failed
+    capture left unusable, in words, or "".
+
+    Synchronizing operations raise before CUDA is asked, which leaves the process clean.
+    """
+
+    def __init__(self, mode: str) -> None:
+        self.stream: torch.cuda.Stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self._mode = mode
+        self._pool: Any = None
+        self._anchor: torch.cuda.CUDAGraph | None = None
+        self.seen = Raised()
+        self.broken = ""
+
+    def captured(self, call: Callable[[], object]) -> CapturedGraph:
+        """Capture `call`. Raises what it raised, or what ending the capture raised.
+
+        `seen` then holds the first error of it, also if it was swallowed. Streams, debug modes and
+        garbage collection are as before, and random numbers can be drawn. Raises `SpentError` if
+        the device is lost.
+        """
+        why = self.lost()
+        if why:
+            raise SpentError(why)
+        pool = self._shared_pool()
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with _no_collection(), torch.cuda.stream(self.stream):
+                output = self._run(graph, pool, call)
+        except BaseException as error:
+            self._clear_up(error, graph, pool)
+            raise
+        if self.seen.error is not None and GUARD in str(self.seen.error):
+            # Without the guard CUDA would have been asked, and the capture invalid.
+            del output
+            graph.reset()
+            raise CaptureError(INVALIDATED) from None
+        return CapturedGraph(graph, output)
+
+    def lost(self) -> str:
+        """Return why the device cannot be used any more in this process, or "". Waits for it."""
+        try:
+            torch.cuda.synchronize()
+            torch.rand(1, device="cuda")
+        except RuntimeError as error:
+            if _OUTSIDE not in str(error):
+                return f"the device is lost: {_first_line(error)}"
+        else:
+            return ""
+        # Only a capture that ends well lets random numbers be drawn again.
+        try:
+            self._drop_pool()
+            self._shared_pool()
+            torch.rand(1, device="cuda")
+        except RuntimeError as error:
+            return f"a failed capture left the device unusable: {_first_line(error)}"
+        return ""
+
+    def close(self) -> None:
+        """Give the memory of the shared pool back."""
+        self._drop_pool()
+
+    def _run(self, graph: torch.cuda.CUDAGraph, pool: Any, call: Callable[[], object]) -> object:
+        graph.capture_begin(pool=pool, capture_error_mode=self._mode)
+        try:
+            with _guarded(), errors_raised() as self.seen:
+                output = call()
+        except BaseException:
+            # What ends it badly follows from the first error, which the caller gets.
+            with suppress(RuntimeError):
+                self._end(graph)
+            raise
+        self._end(graph)
+        return output
+
+    def _end(self, graph: torch.cuda.CUDAGraph) -> None:
+        try:
+            graph.capture_end()
+        except RuntimeError:
+            if torch.cuda.current_stream() != self.stream:
+                # The code left another stream current: nothing was ended yet.
+                with suppress(RuntimeError), torch.cuda.stream(self.stream):
+                    graph.capture_end()
+            raise
+
+    def _clear_up(self, error: BaseException, graph: torch.cuda.CUDAGraph, pool: Any) -> None:
+        """Make the process fit again after a failed capture, if it can be. Raises `SpentError`."""
+        with suppress(RuntimeError):
+            graph.reset()
+        if _leave(pool):
+            self._drop_pool()
+        if _BREAKS_HANDLES.search(str(error)):
+            self.broken = f"a failed capture left a library unusable: {_first_line(error)}"
+        why = self.lost()
+        if why:
+            raise SpentError(why)
+
+    def _shared_pool(self) -> Any:
+        """Return the pool, which an empty graph keeps alive between others."""
+        if self._anchor is None:
+            pool = torch.cuda.graph_pool_handle()
+            anchor = torch.cuda.CUDAGraph()
+            torch.cuda.synchronize()
+            with _no_collection(), torch.cuda.stream(self.stream):
+                anchor.capture_begin(pool=pool, capture_error_mode=self._mode)
+                try:
+                    torch.rand(1, device="cuda")
+                finally:
+                    anchor.capture_end()
+            self._pool, self._anchor = pool, anchor
+        return self._pool
+
+    def _drop_pool(self) -> None:
+        anchor, self._anchor, self._pool = self._anchor, None, None
+        if anchor is not None:
+            with suppress(RuntimeError):
+                anchor.reset()
+
+
+def _leave(pool: Any) -> bool:
+    """Let the allocator leave a pool that it is still in. Return whether it was.
+
+    So it is after a capture that CUDA ended badly (torch 2.11), and the pool is kept for good.
+    """
+    device = torch.cuda.current_device()
+    try:
+        torch._C._cuda_endAllocateToPool(device, pool)
+    except RuntimeError:  # it has left it, as it does when a capture ends well
+        return False
+    with suppress(RuntimeError):
+        torch._C._cuda_releasePool(device, pool)
+    return True
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Let operations that wait for the device raise at once."""
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold the garbage collector off: what it frees may not be freed while capturing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
