@@ -12,7 +12,12 @@ from capturelint.lint.cache.seen import Seen
 from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
-from capturelint.lint.interpreter import deep_recursion, settled_heap, without_collection
+from capturelint.lint.interpreter import (
+    deep_recursion,
+    settled_heap,
+    without_collection,
+    without_warnings,
+)
 from capturelint.lint.linked import Linked, link
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
@@ -53,7 +58,7 @@ def check(
     )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors, warnings = unmatched(linked, config, [] if stdin is not None else paths)
-    with settled_heap():
+    with settled_heap(), without_warnings():
         found += _said(linked, active, progress)
     for index, why in linked.failures():
         found.append(_unread(linked, index, why))
@@ -112,7 +117,7 @@ def linked_files(
     else:
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
         named = [path for path in paths if path.is_file()]
-    with without_collection():
+    with without_collection(), without_warnings():
         return link(
             found,
             problems,

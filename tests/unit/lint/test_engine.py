@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
 from pathlib import Path
 
 import pytest
@@ -363,3 +364,25 @@ def test_a_comment_is_idle_only_where_something_was_looked_for(
     idle = [(f.span.line, f.message) for f in result.findings if f.code == "CL002"]
     assert [line for line, _ in idle] == [7, 14]
     assert "names no rule" in idle[1][1]
+
+
+_ODD = """\
+from torch import Tensor, nn
+
+
+class Model(nn.Module):
+    def forward(self, x: Tensor, n=1):
+        y = 1if n else 2
+        z = "\\d"
+        return x.item()
+"""
+
+
+@pytest.mark.parametrize("action", ["error", "always"])
+def test_what_python_warns_of_in_checked_code_is_no_concern(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder, action: str
+) -> None:
+    warnings.simplefilter(action)  # type: ignore[arg-type]
+    result = _check(tmp_path, {"model.py": _ODD}, scope=Scope.ALL)
+    assert [(f.span.line, f.code) for f in result.findings] == [(8, "CL101")]
+    assert not recwarn
