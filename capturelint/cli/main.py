@@ -22,6 +22,7 @@ _COMMANDS = (
     ("bisect", "run a model and name the module and line that a CUDA graph breaks on"),
     ("roots", "list captured regions and how each captured function is reached"),
     ("rule", "explain a rule, or list them all"),
+    ("doctor", "say what is there to run models with, and what a missing piece takes away"),
 )
 
 

@@ -35,7 +35,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
     words = capsys.readouterr().out.split()
     assert caught.value.code == 0
-    assert {"bisect", "check", "roots", "rule"} <= set(words)
+    assert {"bisect", "check", "doctor", "roots", "rule"} <= set(words)
 
 
 def test_no_command_is_the_users_mistake(capsys: pytest.CaptureFixture[str]) -> None:
