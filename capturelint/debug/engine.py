@@ -40,7 +40,7 @@ def judge(
     Raises `CaseError` if the case does not run eagerly.
     """
     start = time.monotonic()
-    run = _Run(load, backend, settings, Ledger(known, emit))
+    run = _Run(load, backend, settings, Ledger(known, emit, backend.spent))
     report = run.report()
     timings = {
         **{f"{kind} seconds": round(spent, 3) for kind, spent in run.ledger.seconds.items()},

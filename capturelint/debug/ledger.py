@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from capturelint.debug.backend import SpentError
 from capturelint.debug.events import Event, Judged, Said, Started
 from capturelint.debug.outcome import Outcome
 
@@ -13,22 +14,35 @@ from capturelint.debug.outcome import Outcome
 class Ledger:
     """What was judged so far. `seconds`: by kind of step. `attempts`: outcomes found in this run.
 
-    `known`: outcomes of an earlier process that ran the same case, by step.
+    `known`: outcomes of an earlier process that ran the same case, by step. `spent`: tells why the
+    device does not outlive the last step, or "".
     """
 
-    def __init__(self, known: Mapping[str, Outcome], emit: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, Outcome],
+        emit: Callable[[Event], None],
+        spent: Callable[[], str] = lambda: "",
+    ) -> None:
         self._outcomes = dict(known)
         self._emit = emit
+        self._spent = spent
         self.attempts = 0
         self.seconds: dict[str, float] = {}
 
     def outcome(self, step: str, work: Callable[[], Outcome]) -> Outcome:
-        """Return the outcome of a step, found by `work` unless it is known."""
+        """Return the outcome of a step, found by `work` unless it is known.
+
+        Raises `SpentError` if this process cannot go on after it; the outcome is told before.
+        """
         if step not in self._outcomes:
             with self.timed(step):
                 self.attempts += 1
                 self._outcomes[step] = work()
             self._emit(Judged(step, self._outcomes[step]))
+            why = self._spent()
+            if why:
+                raise SpentError(why)
         return self._outcomes[step]
 
     def died(self, step: str) -> Outcome | None:

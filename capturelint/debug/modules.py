@@ -11,7 +11,7 @@ from capturelint.debug.attempts.attempt import Tally, attempt
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.recording import Level, record
 from capturelint.debug.attempts.replaced import StandIns
-from capturelint.debug.backend import Backend, SpentError
+from capturelint.debug.backend import Backend
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
@@ -55,7 +55,9 @@ class Modules:
     def whole(self, path: str) -> Verdict:
         """Return what the module shows when it is captured alone."""
         if path not in self.outcomes:
-            self.outcomes[path] = self._outcome(f"judge {path}", path, frozenset())
+            self.outcomes[path] = self._ledger.outcome(
+                f"judge {path}", lambda: self._attempt(path, frozenset())
+            )
         return self.outcomes[path].verdict
 
     def without(self, path: str, replaced: frozenset[str]) -> Verdict:
@@ -65,8 +67,10 @@ class Modules:
         """
         if not replaced:
             return self.whole(path)
-        step = f"own {path} without {' '.join(sorted(replaced))}"
-        outcome = self._outcome(step, path, replaced)
+        outcome = self._ledger.outcome(
+            f"own {path} without {' '.join(sorted(replaced))}",
+            lambda: self._attempt(path, replaced),
+        )
         if outcome.verdict.is_failure:
             self.apart[path] = outcome
         return outcome.verdict
@@ -150,14 +154,6 @@ class Modules:
             for call in part.steps[0]:
                 call.copied().of(part.run)
         return (place.path, place.line) in lines
-
-    def _outcome(self, step: str, path: str, replaced: frozenset[str]) -> Outcome:
-        """Return the outcome of a step. Raises `SpentError` if the device does not outlive it."""
-        outcome = self._ledger.outcome(step, lambda: self._attempt(path, replaced))
-        why = self._backend.spent()
-        if why:
-            raise SpentError(why)
-        return outcome
 
     def _attempt(self, path: str, replaced: frozenset[str]) -> Outcome:
         self._ledger.say(f"judging {path or 'the root'}, attempt {self._ledger.attempts}")

@@ -142,5 +142,12 @@ def _tell(patches: Patches, owner: Any, name: str, told: Callable[..., object]) 
 
 
 def _handle(stream: Any) -> int:
-    stream = torch.cuda.current_stream() if stream is None else stream
-    return int(getattr(stream, "cuda_stream", None) or stream.stream_id)
+    if stream is None:
+        stream = torch.cuda.current_stream()
+    if not isinstance(stream, torch.cuda.Stream):  # as `torch.Stream` is
+        stream = torch.cuda.Stream(  # type: ignore[no-untyped-call]  # torch leaves it so
+            stream_id=stream.stream_id,
+            device_index=stream.device_index,
+            device_type=stream.device_type,
+        )
+    return int(stream.cuda_stream)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from capturelint.debug.backend import SpentError
 from capturelint.debug.events import Event, Judged, Started
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
@@ -49,3 +50,13 @@ def test_seconds_are_counted_by_kind_also_when_a_step_raises() -> None:
 
     assert told == [Started("record a")]
     assert set(ledger.seconds) == {"record"}
+
+
+def test_a_process_that_a_step_has_spent_stops_after_telling_its_outcome() -> None:
+    told: list[Event] = []
+    ledger = Ledger({}, told.append, lambda: "a handle is broken")
+    with pytest.raises(SpentError, match=r"^a handle is broken$"):
+        ledger.outcome("judge a", lambda: EQUAL)
+
+    assert told == [Started("judge a"), Judged("judge a", EQUAL)]
+    assert ledger.outcome("judge a", lambda: DIED) == EQUAL

@@ -39,6 +39,9 @@ class StandInBackend:
     def environment(self) -> Mapping[str, str]:
         return {"device": "none"}
 
+    def spent(self) -> str:
+        return ""
+
 
 def load(request: Request) -> Callable[[], Any]:
     return lambda: made(Path(request.target.removesuffix(":make")))

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from capturelint.debug import backends
+from capturelint.debug.backend import SpentError
 from capturelint.debug.processes.request import Request
 from capturelint.debug.processes.supervised import run_by_name, run_live
 from capturelint.debug.processes.supervisor import CaseFailedError
@@ -53,6 +55,17 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "case.py"
     path.write_text(CASE)
     return path
+
+
+LOST = """\
+from capturelint.debug.backend import SpentError
+def lose():
+    raise SpentError("the device is lost: device-side assert triggered")
+def refuse():
+    raise ValueError("refused")
+def make():
+    return {"a": lose, "b": refuse, "c": lambda: None}
+"""
 
 
 def interrupt_at(word: str) -> Callable[[str], None]:
@@ -239,3 +252,45 @@ def test_an_exit_of_user_code_in_this_process_does_not_end_it(
 
     with pytest.raises(CaseFailedError, match=r"^Model raised SystemExit: 3$"):
         live(lambda: {"a": lambda: sys.exit(3)})
+
+
+def test_what_a_lost_device_leaves_is_judged_in_a_fresh_process(case: Path) -> None:
+    case.write_text(LOST)
+
+    report = by_name(case)
+    a = next(module for module in report.modules if module.path == "a")
+
+    assert verdicts(report) == {
+        "a": Verdict.UNDECIDED,
+        "b": Verdict.REFUSES,
+        "c": Verdict.EQUAL,
+    }
+    assert a.why == "the device is lost: device-side assert triggered while judging a"
+    assert report.exit_code == 1
+
+
+def test_of_a_device_that_this_process_loses_is_told_what_was_found_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lose() -> None:
+        raise SpentError("the device is lost")
+
+    def refuse() -> None:
+        raise ValueError("refused")
+
+    monkeypatch.delattr(os, "fork")
+
+    report = live(lambda: {"a": refuse, "b": lose})
+
+    assert report.verdict is Verdict.REFUSES
+    assert report.notes[0] == "the search did not come to its end: the device is lost"
+
+
+def test_on_a_gpu_an_object_is_judged_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "why_no_device", lambda: "")
+
+    report = live(lambda: {"a": lambda: None})
+
+    assert report.notes == (
+        "judged in the calling process, which a hang or a crash of the case would have ended",
+    )
