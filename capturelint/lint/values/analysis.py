@@ -11,6 +11,7 @@ from capturelint.lint.symbols import Function
 from capturelint.lint.values import binding, changing, statements
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.attributes import Attributes
+from capturelint.lint.values.bars import only_loop
 from capturelint.lint.values.changes import Changes
 from capturelint.lint.values.decorators import Decorators
 from capturelint.lint.values.depth import Depth
@@ -176,9 +177,9 @@ class Analysis(Depth):
         frame = self.entrance.opened(
             function, node, state.params, captured=not state.is_site, is_root=state.is_root
         )
-        if state.loop_line:
+        frame.loop_line = only_loop(self.surroundings, state, function, node)
+        if frame.loop_line:
             frame.live = frame.captured = False
-            frame.loop_line = state.loop_line - line_shift(function.facts)
         frame.driver = state.driver if state.is_site else None
         try:
             with self.deeper():

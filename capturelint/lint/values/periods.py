@@ -8,6 +8,10 @@ from collections.abc import Iterator
 
 _STEP = re.compile(r"(?:^|_)(?:steps?|iters?|iterations?|epochs?|it)(?:$|_)", re.IGNORECASE)
 
+_LOGGER = re.compile(
+    r"(?:^|_)(?:log|logs|logger|loggers|logging|writer|tracker|wandb|tensorboard)$"
+)
+
 
 def is_periodic(test: ast.expr) -> bool:
     """Return whether a condition holds only at every n-th step, or at one certain step besides."""
@@ -18,6 +22,27 @@ def is_periodic(test: ast.expr) -> bool:
     return any(map(is_periodic, test.values)) and all(
         is_periodic(value) or _is_one_step(value) for value in test.values
     )
+
+
+def is_report(test: ast.expr) -> bool:
+    """Return whether a condition holds at every n-th step, or each step where somebody logs."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
+        return False
+    return any(map(is_periodic, test.values)) and all(
+        is_periodic(value) or _is_one_step(value) or _is_logger(value) for value in test.values
+    )
+
+
+def _is_logger(test: ast.expr) -> bool:
+    """Return whether a test asks whether there is a logger: `self.logger`, `writer is not None`."""
+    if isinstance(test, ast.Compare):
+        is_there = isinstance(test.ops[0], ast.IsNot) and isinstance(
+            test.comparators[0], ast.Constant
+        )
+        test = test.left if is_there else test
+    if isinstance(test, ast.Attribute):
+        return bool(_LOGGER.search(test.attr))
+    return isinstance(test, ast.Name) and bool(_LOGGER.search(test.id))
 
 
 def _is_multiple(test: ast.expr) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from capturelint.kind import HOST, UNKNOWN
 from capturelint.lint.values import fills, once, truth
 from capturelint.lint.values.arms import note_decision, run_arms
+from capturelint.lint.values.asides import set_aside
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
 from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
-from capturelint.lint.values.periods import is_periodic
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
 
@@ -53,9 +53,11 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     is_first = once.is_first_call_only(
         node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
     )
-    # Around captured code, what runs every so many steps does not run each step.
-    is_rare = is_periodic(node.test) and frame.analysis.surroundings.is_outside(frame.function)
-    dormant = {True: is_first or is_rare, False: fills.is_filled_by_else(node, frame.origins)}
+    aside = set_aside(frame, node, certain=certain)
+    dormant = {
+        True: is_first or True in aside,
+        False: fills.is_filled_by_else(node, frame.origins) or False in aside,
+    }
     return run_arms(frame, node, run_block, certain=certain, dormant=dormant)
 
 

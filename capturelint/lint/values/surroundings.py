@@ -83,8 +83,12 @@ class Surroundings:
 
     def is_outside(self, function: Function | None) -> bool:
         """Return whether code is looked at as it runs outside captured regions."""
-        if self.around or not self._everything or function is None:
-            return self.around
+        return self.around or self.is_extra(function)
+
+    def is_extra(self, function: Function | None) -> bool:
+        """Return whether a function is looked at only because all are: nothing says it is captured."""
+        if not self._everything or function is None:
+            return False
         return function.index not in self._captured
 
     def is_eager(self, function: Function) -> bool:

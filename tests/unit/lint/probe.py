@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from capturelint.config import Config
+from capturelint.config import Config, Scope
 from capturelint.kind import Value
 from capturelint.lint.discovery import discover
 from capturelint.lint.engine import check
@@ -82,6 +82,17 @@ def found(folder: Path, files: Mapping[str, str], **settings: object) -> list[st
         f"{Path(f.path).resolve().relative_to(folder.resolve()).as_posix()}:{f.span.line} {f.code}"
         for f in result.findings
     ]
+
+
+def extra(folder: Path, text: str, **settings: object) -> list[str]:
+    """Return line and code of each finding of `--scope all` in one file; lines are those of `text`.
+
+    The imports of torch are added above it.
+    """
+    above = IMPORTS.count("\n")
+    said = found(folder, {"m.py": IMPORTS + text}, scope=Scope.ALL, **settings)
+    places = [place.removeprefix("m.py:").split(" ") for place in said]
+    return [f"{int(line) - above} {code}" for line, code in places]
 
 
 def kinds(
