@@ -22,7 +22,8 @@ number use `torch.full((), value, device=x.device)` or the number itself; for a 
 input that is copied into before `graph.replay()`.
 
 Without a device the tensor stays on the host and nothing is reported here; moving it to the device
-later is CL202. `with torch.device("cuda"):` around the call is not seen.
+later is CL202. `with torch.device("cuda"):` around the call is not seen. Outside of captured code
+the device must be known: `device=params[0].device` is not reported there.
 """
 
 from __future__ import annotations
@@ -98,8 +99,10 @@ class TensorFromPython(Rule):
         return or_unknown and value.kind is Kind.UNKNOWN
 
     def _is_on_device(self, device: cst.BaseExpression) -> bool:
-        """Return whether a `device=` means the GPU; one that is not known does."""
+        """Return whether a `device=` means the GPU; in captured code one that is not known does."""
         value = self.value(device)
+        if value.weak and not self.subject.captured:
+            return False
         if value.kind is Kind.HOST_TENSOR or value.is_none:
             return False
         text = value.constant[0] if value.constant else "cuda"

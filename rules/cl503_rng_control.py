@@ -19,6 +19,9 @@ Measured on an H200 with torch 2.11: a new seed and an unknown generator refuse 
 Seed before the region. Register a generator of your own with
 `graph.register_generator_state(generator)` before capture; that this was done is not seen here, so
 accept the finding with a comment. For numbers that repeat, draw them once, outside, into a buffer.
+
+In code of which nothing says that it is captured (`--scope all`) a generator is not reported: who
+captures it may register it.
 """
 
 from __future__ import annotations
@@ -54,6 +57,8 @@ class RngControl(Rule):
 
     def _judge_generator(self, node: cst.Call) -> None:
         given = argument(node, "generator")
+        if not self.subject.captured:
+            return  # Who captures it may register the generator.
         if given is None or self.value(given).name != "torch.Generator":
             return
         if self.value(node).is_device_tensor:

@@ -54,7 +54,10 @@ def reports_of(
     marks = in_file(raw_marks, source, shift)
     if is_step:
         # Code around a captured region holds as many arrays and host tensors as device tensors.
-        values = {span: UNKNOWN if value.weak else value for span, value in values.items()}
+        values = {
+            span: UNKNOWN if value.weak and value.is_tensor else value
+            for span, value in values.items()
+        }
     subject = Subject(function.qualname, positions, values, captured, is_step, marks, target)
     visitors = [rule(subject) for rule in rules]
     cst.Module.visit(tree, _Walk(visitors))

@@ -95,6 +95,8 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
     note_operands(frame, arguments.positional)
     place = frame.analysis.default_place(frame)
     found = tensors.function(name, arguments.positional, keywords, place)
+    if found.is_device_tensor and _is_supposed_place(frame, keywords.get("device")):
+        return found._replace(weak=True)
     is_plain = found.kind is Kind.HOST_VALUE and not found.name
     if name == "torch.Generator" and not _is_on_device([*arguments.positional, *keywords.values()]):
         return found
@@ -103,6 +105,12 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
 
 def _is_on_device(devices: list[Value]) -> bool:
     return bool(devices) and factories.place_of(devices[0]) is Kind.DEVICE_TENSOR
+
+
+def _is_supposed_place(frame: Frame, device: Value | None) -> bool:
+    """Return whether it is not known where a tensor is made; captured code makes it on the device."""
+    is_vague = device is not None and device.weak
+    return is_vague and frame.analysis.surroundings.is_extra(frame.function)
 
 
 def _made_optimizer(last: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:

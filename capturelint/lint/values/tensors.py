@@ -24,6 +24,7 @@ from capturelint.lint.values.factories import (
 from capturelint.lint.values.join import element_of, join_all, sequence
 
 DEVICE_OBJECT = Value(Kind.HOST_VALUE, name="@device")
+SUPPOSED_DEVICE = DEVICE_OBJECT._replace(weak=True)
 CPU_OBJECT = Value(Kind.HOST_VALUE, name="@device", constant=("cpu",))
 
 
@@ -32,7 +33,9 @@ def attribute(receiver: Value, name: str) -> Value:
     if name == "shape":
         return SHAPE if receiver.rank < 0 else _shape(receiver.rank)
     if name == "device":
-        return CPU_OBJECT if receiver.kind is Kind.HOST_TENSOR else DEVICE_OBJECT
+        if receiver.kind is Kind.HOST_TENSOR:
+            return CPU_OBJECT
+        return SUPPOSED_DEVICE if receiver.weak else DEVICE_OBJECT
     if receiver.kind is Kind.UNKNOWN:
         return HOST if name in ("dtype", "ndim") else UNKNOWN
     if name in ("is_cuda", "is_cpu", "is_meta", "is_mps", "is_xpu", "is_npu", "is_hpu"):
