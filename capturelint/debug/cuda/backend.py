@@ -15,7 +15,7 @@ from capturelint.debug.cuda.device import CudaDevice, facts, moved_together
 from capturelint.debug.cuda.explained import with_refusals
 from capturelint.debug.cuda.graphs import CapturedGraph, Graphs
 from capturelint.debug.cuda.looking import looking, on_stream
-from capturelint.debug.cuda.modes import RecordingMode
+from capturelint.debug.cuda.modes import RecordingMode, all_seen
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.placing import placed
@@ -108,8 +108,7 @@ class CudaBackend:
     @contextmanager
     def _recording(self) -> Iterator[Launches]:
         launches = Launches(CudaDevice())
-        in_this_thread = torch.autograd.set_multithreading_enabled(False)
-        with self.eagerly(), in_this_thread, RecordingMode(launches):
+        with self.eagerly(), all_seen(), RecordingMode(launches):
             yield launches
 
     def recording(self) -> AbstractContextManager[Any]:

@@ -10,7 +10,7 @@ import torch
 
 from capturelint.debug.cuda.device import CudaDevice
 from capturelint.debug.cuda.look import Look
-from capturelint.debug.cuda.modes import LookingMode
+from capturelint.debug.cuda.modes import LookingMode, all_seen
 from capturelint.debug.cuda.order import Order
 from capturelint.debug.cuda.questions import put_questions
 from capturelint.debug.dispatched.hazards import Hazards
@@ -36,8 +36,7 @@ def looking(
         stack.enter_context(warnings.catch_warnings())
         # Else Python shows each line's warning once.
         warnings.simplefilter("always")
-        # So that backward runs in this thread, below the user's frames.
-        stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+        stack.enter_context(all_seen())
         stack.callback(patches.put_back)
         put_questions(patches, look, new_mode)
         stack.callback(torch.cuda.set_sync_debug_mode, before)

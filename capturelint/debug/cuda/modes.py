@@ -1,7 +1,10 @@
 """Dispatch modes that see each operation on the device: to look for hazards, to record launches."""
 
+# ruff: noqa: SLF001 - that copies of Python numbers are dispatched has no public name
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -56,6 +59,21 @@ class _SeeingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
 
     def _run(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+
+@contextmanager
+def all_seen() -> Iterator[None]:
+    """Run what is inside so that a mode sees it: backward in this thread, copies of Python numbers.
+
+    A mode does not see the latter where torch makes their tensors on the device at once.
+    """
+    before = torch._C._only_lift_cpu_tensors()
+    torch._C._set_only_lift_cpu_tensors(True)  # noqa: FBT003 - torch takes no keyword
+    try:
+        with torch.autograd.set_multithreading_enabled(False):
+            yield
+    finally:
+        torch._C._set_only_lift_cpu_tensors(before)
 
 
 class LookingMode(_SeeingMode):  # type: ignore[no-untyped-call]  # torch leaves it so
