@@ -61,7 +61,7 @@ class Finding:
     `chain` leads from a root to the function that holds it, and is empty where no root does.
     `source` is the text of the finding's first line. `cell` is the cell of a notebook, all its cells
     counted from 1, and lines then count inside it; None elsewhere. `if_captured`: as far as is known its function is never
-    captured, and only `--scope all` looks at it.
+    captured, and only `--scope all` looks at it. `refusal` says why there is no `fix`, where one was looked for.
     """
 
     code: str
@@ -76,6 +76,7 @@ class Finding:
     fix: Fix | None = None
     cell: int | None = None
     if_captured: bool = False
+    refusal: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:

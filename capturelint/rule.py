@@ -10,7 +10,7 @@ import libcst as cst
 from libcst.metadata import CodeRange
 
 from capturelint.condition import asked_tensor, only_raises, parts_of_test
-from capturelint.finding import Effect, Span
+from capturelint.finding import Effect, Fix, Span
 from capturelint.kind import UNKNOWN, Kind, Mark, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
 from capturelint.release import Release
@@ -80,11 +80,14 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a rule said, before the engine adds the path and drops what is not captured."""
+    """What a rule said, before the engine adds the path. `fix` and `refusal`: as in a finding."""
 
     span: Span
     message: str
     effects: tuple[Effect, ...]
+    node: cst.CSTNode | None = None
+    fix: Fix | None = None
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ class Rule(cst.BatchableCSTVisitor):
             if not waits or Effect.REFUSES not in effects:
                 return
             message, effects = outside_capture(message), (Effect.SLOW,)
-        self.reports.append(Report(self.subject.positions[node], message, effects))
+        self.reports.append(Report(self.subject.positions[node], message, effects, node))
 
     def _from_parts(self, node: cst.CSTNode) -> Value:
         """Return the value of a node that Python's own syntax tree does not have."""
@@ -236,12 +239,8 @@ def has_star_arguments(node: cst.Call) -> bool:
 
 def span_of(code: CodeRange, *, line_shift: int) -> Span:
     """Return a libcst range as a `Span`, `line_shift` lines further down."""
-    return Span(
-        code.start.line + line_shift,
-        code.start.column,
-        code.end.line + line_shift,
-        code.end.column,
-    )
+    start, end = code.start, code.end
+    return Span(start.line + line_shift, start.column, end.line + line_shift, end.column)
 
 
 def names(words: Iterable[str]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from capturelint.config import Config
@@ -19,9 +19,11 @@ from capturelint.lint.interpreter import (
     without_warnings,
 )
 from capturelint.lint.linked import Linked, link
+from capturelint.lint.notebook import is_notebook
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
 from capturelint.lint.sites.reading import read_sites
+from capturelint.lint.subjects import Mender
 from capturelint.lint.unmatched import unmatched
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.ways import Way, first_line
@@ -39,10 +41,13 @@ def check(
     progress: Progress | None = None,
     store: FactsStore | None = None,
     seen: Seen | None = None,
+    mend: Mender | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> CheckResult:
     """Return what the selected rules find in the files under `paths`.
 
-    `store` keeps facts from run to run; `seen` is filled with what was read.
+    `store` keeps facts from run to run; `seen` is filled with what was read. `mend` gives fixes.
+    `texts` are taken for those of files with these paths.
     """
     active = [entry.rule for entry in rules if config.selects(entry.code)]
 
@@ -54,12 +59,12 @@ def check(
         return not (names_wanted.isdisjoint(names) and traits_wanted.isdisjoint(traits))
 
     linked = linked_files(
-        paths, config, wanted, stdin=stdin, progress=progress, store=store, seen=seen
+        paths, config, wanted, stdin=stdin, progress=progress, store=store, seen=seen, texts=texts
     )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors, warnings = unmatched(linked, config, [] if stdin is not None else paths)
     with settled_heap(), without_warnings():
-        found += _said(linked, active, progress)
+        found += _said(linked, active, progress, mend)
     for index, why in linked.failures():
         found.append(_unread(linked, index, why))
     known = frozenset(entry.code for entry in rules)
@@ -76,7 +81,12 @@ def check(
     )
 
 
-def _said(linked: Linked, active: Sequence[type[Rule]], progress: Progress | None) -> list[Finding]:
+def _said(
+    linked: Linked,
+    active: Sequence[type[Rule]],
+    progress: Progress | None,
+    mend: Mender | None,
+) -> list[Finding]:
     """Return what the rules say of everything that was evaluated."""
     found: list[Finding] = []
     states = [state for state in linked.states() if state.names or state.traits]
@@ -84,7 +94,7 @@ def _said(linked: Linked, active: Sequence[type[Rule]], progress: Progress | Non
         if progress is not None and number % 50 == 0:
             progress(f"checking {number} of {len(states)} functions")
         with deep_recursion():
-            found += _findings_of(linked, state, active)
+            found += _findings_of(linked, state, active, mend=mend)
     found += _findings_around(linked, active)
     found += _findings_at_sites(linked, [r for r in active if r.judge_site is not Rule.judge_site])
     return found
@@ -109,6 +119,7 @@ def linked_files(
     progress: Progress | None,
     store: FactsStore | None = None,
     seen: Seen | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Linked:
     """Return the files under `paths`, or the text from standard input, linked and evaluated."""
     problems: list[Problem] = []
@@ -128,11 +139,17 @@ def linked_files(
             named=named,
             store=store,
             seen=seen,
+            texts=texts,
         )
 
 
 def _findings_of(
-    linked: Linked, state: FunctionState, rules: Iterable[type[Rule]], *, is_step: bool = False
+    linked: Linked,
+    state: FunctionState,
+    rules: Iterable[type[Rule]],
+    *,
+    is_step: bool = False,
+    mend: Mender | None = None,
 ) -> list[Finding]:
     chosen = [rule for rule in rules if subjects.is_wanted(rule, state.names, state.traits)]
     if not chosen:
@@ -150,6 +167,8 @@ def _findings_of(
             captured=is_captured,
             is_step=is_step,
             target=linked.target,
+            file=lambda: linked.reader.whole(function.file.path),
+            mend=None if is_notebook(function.file.path) else mend,
         )
     except (subjects.UnparsedError, RecursionError):
         return [
@@ -218,4 +237,6 @@ def _finding(
         source=source.whole_line(report.span.line),
         chain=() if way is None else way.steps(report.span.line),
         if_captured=if_captured,
+        fix=report.fix,
+        refusal=report.refusal,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from capturelint.lint.cache.content import Stamp, digest, stamp_of
 from capturelint.lint.cache.facts import Named, decode, encode
@@ -35,12 +34,15 @@ class Indexed:
 
 
 def indexed(
-    files: Sequence[Named], stdin: tuple[Path, str] | None, *, jobs: int, encoded: bool
+    files: Sequence[Named], texts: Mapping[str, str], *, jobs: int, encoded: bool
 ) -> Iterator[Indexed]:
-    """Yield what each file holds, in their order. `encoded`: also as JSON."""
-    if jobs < 2 or len(files) < _WORTH_A_POOL or stdin is not None:
+    """Yield what each file holds, in their order, by path in `texts` or on disk.
+
+    `encoded`: also as JSON.
+    """
+    if jobs < 2 or len(files) < _WORTH_A_POOL or texts:
         for named in files:
-            found = index_one(named, stdin)
+            found = index_one(named, texts.get(str(named[0])))
             yield _with_json(found) if encoded else found
         return
     from concurrent.futures import ProcessPoolExecutor  # only here: it takes long to load
@@ -53,14 +55,12 @@ def indexed(
             yield Indexed(facts, held, stamp, said, lines)
 
 
-def index_one(named: Named, stdin: tuple[Path, str] | None = None) -> Indexed:
-    """Return what one file holds."""
+def index_one(named: Named, text: str | None = None) -> Indexed:
+    """Return what one file holds, or holds once it has the given text."""
     path, module, is_package = named
     held, stamp = "", None
     try:
-        if stdin is not None and stdin[0] == path:
-            text = stdin[1]
-        else:
+        if text is None:
             data, status = read_data(path)
             held, stamp = digest(data), stamp_of(status)
             text = decoded_text(data, path)

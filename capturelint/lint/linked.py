@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -169,12 +169,14 @@ def link(
     named: Sequence[Path] = (),
     store: FactsStore | None = None,
     seen: Seen | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Linked:
     """Read, link and evaluate files. `named` are those given one by one, not by a folder.
 
-    `store` keeps facts from run to run; `seen` is filled with what was read.
+    `store` keeps facts from run to run; `seen` is filled with what was read. `texts` are taken for
+    those of files.
     """
-    reader = Reader(stdin, store=store, seen=seen)
+    reader = Reader(stdin, store=store, seen=seen, texts=texts)
     jobs = config.jobs or os.cpu_count() or 1
     facts, unread = reader.index(paths, jobs=jobs, progress=progress)
     project = Project(reader.load)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from capturelint.lint.cache.content import digest
@@ -26,7 +26,8 @@ _TREES = 400
 class Reader:
     """Reads files, and remembers the few texts and trees that are needed again soon.
 
-    `store` keeps facts from run to run; None for no cache. `seen` is what was read.
+    `store` keeps facts from run to run; None for no cache. `seen` is what was read. `texts` are to be
+    taken for those of files with these paths.
     """
 
     def __init__(
@@ -35,9 +36,12 @@ class Reader:
         *,
         store: FactsStore | None = None,
         seen: Seen | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         self.seen = Seen() if seen is None else seen
-        self._stdin = stdin
+        self._given = dict(texts or {})
+        if stdin is not None:
+            self._given[str(stdin[0])] = stdin[1]
         self._store = store
         self.modules = Modules()
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
@@ -63,7 +67,7 @@ class Reader:
         """Yield what each file says, in their order, and keep what is new."""
         known = [self._known(named) for named in files]
         missing = [named for named, one in zip(files, known, strict=True) if one is None]
-        new = indexed(missing, self._stdin, jobs=jobs, encoded=self._store is not None)
+        new = indexed(missing, self._given, jobs=jobs, encoded=self._store is not None)
         fresh: list[Fresh] = []
         for named, one in zip(files, known, strict=True):
             if one is not None:
@@ -73,7 +77,7 @@ class Reader:
             self._note(
                 named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
             )
-            if self._store is not None and not self._is_stdin(str(named[0])):
+            if self._store is not None and not self._is_given(str(named[0])):
                 fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
             yield found.result
         if self._store is not None:
@@ -81,7 +85,7 @@ class Reader:
 
     def _known(self, named: Named) -> FileFacts | Problem | None:
         """Return what the cache knows of a file as it is now."""
-        if self._store is None or self._is_stdin(str(named[0])):
+        if self._store is None or self._is_given(str(named[0])):
             return None
         kept = self._store.find(named)
         if kept is None:
@@ -126,6 +130,11 @@ class Reader:
             self._parts_of(path).note(function.place, function.facts, source)
         return source
 
+    def whole(self, path: str) -> SourceFile:
+        """Return a file, any line of which may count from now on."""
+        self.seen.note_text(path)
+        return self._source(path)
+
     def text(self, path: str, words: Sequence[str]) -> str:
         """Return the text of a file, for what some words in it do; they are in lower case."""
         text = "\n".join(self._source(path).lines)
@@ -145,9 +154,8 @@ class Reader:
     def _source(self, path: str) -> SourceFile:
         source = self._sources.get(path)
         if source is None:
-            is_stdin = self._is_stdin(path)
-            text = self._stdin[1] if is_stdin and self._stdin else read_text(Path(path))
-            source = SourceFile.of(text)
+            given = self._given.get(path)
+            source = SourceFile.of(read_text(Path(path)) if given is None else given)
             self._sources[path] = source
             if len(self._sources) > _TEXTS:
                 self._sources.popitem(last=False)
@@ -169,5 +177,5 @@ class Reader:
             self._trees.popitem(last=False)
         return node
 
-    def _is_stdin(self, path: str) -> bool:
-        return self._stdin is not None and str(self._stdin[0]) == path
+    def _is_given(self, path: str) -> bool:
+        return path in self._given

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -21,6 +22,20 @@ Fact = TypeVar("Fact")
 # libcst turns a RecursionError in its positions into a KeyError, and asks the class above of some
 # nodes in a way that raises TypeError: `x in(lambda: x)`, with no space before the parenthesis.
 _REFUSALS = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, KeyError, TypeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Mendable:
+    """A function whose reports may be given fixes, and the file around it, once it is asked for."""
+
+    subject: Subject
+    tree: cst.Module
+    source: SourceFile
+    file: Callable[[], SourceFile]
+
+
+# Gives reports, each with the code of its rule, the fixes that there are.
+Mender: TypeAlias = Callable[[Mendable, Sequence[tuple[str, Report]]], list[Report]]
 
 
 class UnparsedError(Exception):
@@ -43,10 +58,13 @@ def reports_of(
     captured: bool,
     is_step: bool = False,
     target: Release | None = None,
+    file: Callable[[], SourceFile] | None = None,
+    mend: Mender | None = None,
 ) -> list[tuple[type[Rule], Report]]:
     """Return what rules say of one function, in live code only. `is_step`: as it runs each step.
 
-    Raises `UnparsedError` if libcst cannot parse what Python can.
+    `mend` gives them fixes, for which it may ask for the whole `file`. Raises `UnparsedError` if
+    libcst cannot parse what Python can.
     """
     shift = line_shift(function)
     tree, positions = parsed(source.segment(function), shift)
@@ -62,12 +80,17 @@ def reports_of(
     visitors = [rule(subject) for rule in rules]
     cst.Module.visit(tree, _Walk(visitors))
     live = _Live(values)
-    return [
+    said = [
         (type(visitor), report)
         for visitor in visitors
         for report in visitor.reports
         if live.holds(report.span)
     ]
+    if mend is None or not said:
+        return said
+    mendable = Mendable(subject, tree, source, file or (lambda: source))
+    fixed = mend(mendable, [(rule.about.code, report) for rule, report in said])
+    return [(rule, report) for (rule, _), report in zip(said, fixed, strict=True)]
 
 
 def parsed(text: str, shift: int) -> tuple[cst.Module, dict[cst.CSTNode, Span]]:

@@ -63,6 +63,7 @@ def _finding(finding: Finding, *, is_distant: bool) -> dict[str, object]:
         "if_captured": finding.if_captured,
         "distant": is_distant,
         "fix": None if finding.fix is None else _fix(finding.fix),
+        "refusal": finding.refusal or None,
     }
 
 

@@ -84,17 +84,20 @@ class Edited:
         moves = self._moves.get(finding.path)
         if moves is None:
             return replace(finding, chain=chain)
-        if finding.fix is not None:
-            raise _UnplacedError
-        line, column, end_line, end_column = finding.span
-        shift = _shift(moves, line)
-        return replace(
-            finding, span=Span(line + shift, column, end_line + shift, end_column), chain=chain
-        )
+        fix = finding.fix
+        if fix is not None:
+            edits = (replace(edit, span=_moved(moves, edit.span)) for edit in fix.edits)
+            fix = replace(fix, edits=tuple(edits))
+        return replace(finding, span=_moved(moves, finding.span), chain=chain, fix=fix)
 
     def _step(self, step: Step) -> Step:
         moves = self._moves.get(step.path)
         return step if moves is None else replace(step, line=step.line + _shift(moves, step.line))
+
+
+def _moved(moves: Sequence[Move], span: Span) -> Span:
+    shift = _shift(moves, span.line)
+    return Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
 
 
 def _shift(moves: Sequence[Move], line: int) -> int:

@@ -43,7 +43,7 @@ def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
         '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
         '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
         '"if_captured":false,"distant":false,"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
-        '"text":"n = x"}]}}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"warnings":[],"baselined":0,"older":0}'
+        '"text":"n = x"}]},"refusal":null}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"warnings":[],"baselined":0,"older":0}'
     )
 
 
@@ -68,6 +68,7 @@ def test_what_a_finding_lacks_is_null_or_empty() -> None:
             "if_captured": False,
             "distant": False,
             "fix": None,
+            "refusal": None,
         }
     ]
 

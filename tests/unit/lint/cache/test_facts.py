@@ -68,7 +68,7 @@ def test_several_processes_say_what_one_says(tmp_path: Path) -> None:
 
     alone, together = (
         # A file has a stamp only some time after it was written.
-        [replace(one, stamp=None) for one in indexed(files, None, jobs=jobs, encoded=True)]
+        [replace(one, stamp=None) for one in indexed(files, {}, jobs=jobs, encoded=True)]
         for jobs in (1, 2)
     )
 

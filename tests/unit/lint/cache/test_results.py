@@ -22,6 +22,7 @@ _FULL = Finding(
     fix=Fix("proven", (Edit(Span(1, 0, 1, 1), "y"),)),
     cell=2,
     if_captured=True,
+    refusal="no; why",
 )
 _RESULT = CheckResult(
     findings=(_FULL, Finding("CL000", "unreadable-file", (), "no", "b.py", Span(1, 0, 1, 1))),

@@ -1,0 +1,1 @@
+"""Rewrites: code that breaks under capture as code that computes the same and does not."""

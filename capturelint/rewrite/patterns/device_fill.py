@@ -1,0 +1,74 @@
+"""A tensor of written numbers, made on the device itself: `torch.full` and `torch.arange`.
+
+`torch.tensor(0.5, device=d)` is `torch.full((), 0.5, device=d)`, `torch.tensor([1, 1], device=d)` is
+`torch.full((2,), 1, device=d)`, `torch.tensor([0, 1, 2], device=d)` is `torch.arange(3, device=d)`, and
+`x.new_tensor(0.5)` is `x.new_full((), 0.5)`. Type and value are the same for every dtype, and so are
+the errors of numbers that do not fit.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.finding import Edit
+from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.literals import arguments_of, number, numbers, progression
+from capturelint.rewrite.site import Site
+from capturelint.rule import argument, method_call
+
+CODES = ("CL201",)
+
+_FUNCTIONS = ("torch.tensor", "torch.as_tensor", "torch.asarray")
+_KEPT = ("dtype", "device", "requires_grad")
+_BUFFER = "make it once, in `__init__` with `register_buffer(..., persistent=False)`"
+
+
+def match(site: Site) -> tuple[Form, ...] | Refusal:
+    """Offer a fill or a range for a tensor of written numbers."""
+    call = site.node
+    if not isinstance(call, cst.Call) or not call.args:
+        return ()
+    data = call.args[0]
+    if data.keyword is not None or data.star:
+        return site.refusal("ARGUMENTS", "its data are given by name", _BUFFER)
+    name = site.facts.full_name(call.func)
+    allowed = _KEPT if name != "torch.asarray" else ("dtype", "device")
+    others = [
+        arg for arg in call.args[1:] if arg.keyword is None or arg.keyword.value not in allowed
+    ]
+    if others:
+        return site.refusal("ARGUMENTS", "it has arguments that a fill has not", _BUFFER)
+    rest = "".join(f", {site.facts.text(arg)}" for arg in call.args[1:])
+    if name in _FUNCTIONS:
+        return _of_function(site, call, data.value, rest)
+    called = method_call(call)
+    if called is None or called[1] != "new_tensor" or name:
+        return ()
+    shape, value = _fill(site, data.value)
+    if not shape:
+        return site.refusal("VALUE", "its data are no single number", _BUFFER)
+    text = f"{site.facts.text(called[0])}.new_full({shape}, {value}{rest})"
+    return site.form(Grade.PROVEN, Edit(site.facts.span(call), text))
+
+
+def _of_function(
+    site: Site, call: cst.Call, data: cst.BaseExpression, rest: str
+) -> tuple[Form, ...] | Refusal:
+    shape, value = _fill(site, data)
+    if shape:
+        return site.with_torch(Grade.PROVEN, call, f"{{torch}}.full({shape}, {value}{rest})")
+    items = numbers(data) or []
+    found = progression([item for _, item in items])
+    if found is None or argument(call, "dtype") is not None:
+        return site.refusal("VALUE", "its data are no single number and no range", _BUFFER)
+    return site.with_torch(Grade.PROVEN, call, f"{{torch}}.arange({arguments_of(found)}{rest})")
+
+
+def _fill(site: Site, data: cst.BaseExpression) -> tuple[str, str]:
+    """Return shape and value, as text, of data that are one number, or all the same; else ""."""
+    if number(data) is not None:
+        return "()", site.facts.text(data)
+    items = numbers(data)
+    if not items or len({(type(item), item) for _, item in items}) != 1:
+        return "", ""
+    return f"({len(items)},)", site.facts.text(items[0][0])

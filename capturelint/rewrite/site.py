@@ -1,0 +1,161 @@
+"""One place to rewrite, with what the source tells about it."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeVar
+
+import libcst as cst
+
+from capturelint.finding import Edit, Span
+from capturelint.kind import Value
+from capturelint.lint.subjects import Mendable
+from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.imports import Torch, torch_in_file
+from capturelint.rule import Rule
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+
+
+class Facts:
+    """What the source tells about one function: values, places, texts and enclosing nodes."""
+
+    def __init__(self, function: Mendable) -> None:
+        self.source = function.source
+        self._function = function
+        self._rule = Rule(function.subject)
+
+    def value(self, node: cst.CSTNode) -> Value:
+        """Return what is known of an expression."""
+        return self._rule.value(node)
+
+    def full_name(self, node: cst.CSTNode) -> str:
+        """Return the dotted name of something outside the project, or ""."""
+        return self._rule.full_name(node)
+
+    def is_surely_tensor(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression is a device tensor, and not only supposed to be one."""
+        value = self.value(node)
+        return value.is_device_tensor and not (value.weak or value.optional or value.mixed)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Return where a node stands, without parentheses around it."""
+        return self._function.subject.positions[node]
+
+    def text(self, node: cst.CSTNode) -> str:
+        """Return the text of a node as it is in the file."""
+        return self.text_at(self.span(node))
+
+    def text_at(self, span: Span) -> str:
+        """Return the text of the file under a span."""
+        lines = list(self.source.lines[span.line - 1 : span.end_line])
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return "\n".join(lines)
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Yield the nodes around a node, from the inside."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def nearest(self, node: cst.CSTNode, kind: type[Node]) -> Node | None:
+        """Return the innermost node of a kind around a node, or None."""
+        return next((one for one in self.around(node) if isinstance(one, kind)), None)
+
+    @cached_property
+    def torch(self) -> Torch | None:
+        """Return what torch is called here, with what makes it so; None if that cannot be told."""
+        for node in self._parents:
+            if isinstance(node, cst.Name) and self.full_name(node) == "torch":
+                return Torch(node.value)
+        return torch_in_file(self._function.file())
+
+    @cached_property
+    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        level: list[cst.CSTNode] = [self._function.tree]
+        while level:
+            node = level.pop()
+            for child in node.children:
+                found[child] = node
+                level.append(child)
+        return found
+
+
+class Site:
+    """A node that a rule with `code` reported, and the facts of its function."""
+
+    def __init__(self, code: str, node: cst.CSTNode, facts: Facts) -> None:
+        self.code = code
+        self.node = node
+        self.facts = facts
+
+    def form(self, grade: Grade, *edits: Edit) -> tuple[Form, ...] | Refusal:
+        """Return edits as the only form, unless they would lose a comment or stand in an f-string."""
+        text = self.facts.nearest(self.node, cst.FormattedString)
+        for edit in edits:
+            if text is not None and _holds(self.facts.span(text), edit.span):
+                # Before Python 3.12 no quote of the string may be in it.
+                return self.refusal("TEXT", "it stands in an f-string", "give it a name before")
+            kept = set(_comments(edit.text))
+            if any(comment not in kept for comment in _comments(self.facts.text_at(edit.span))):
+                return self.refusal(
+                    "COMMENT", "a comment inside of it would be lost", "move the comment first"
+                )
+        return (Form(grade, edits),)
+
+    def with_torch(self, grade: Grade, node: cst.CSTNode, text: str) -> tuple[Form, ...] | Refusal:
+        """Return `text` in place of `node`; `{torch}` in it becomes what torch is called here."""
+        torch = self.facts.torch
+        if torch is None:
+            return self.refusal(
+                "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"
+            )
+        edit = Edit(self.facts.span(node), text.replace("{torch}", torch.name))
+        return self.form(grade, edit, *torch.edits)
+
+    def refusal(self, code: str, reason: str, hint: str) -> Refusal:
+        """Return a refusal at the line of the node."""
+        return Refusal(code, reason, hint, self.facts.span(self.node).line)
+
+
+def is_repeatable(node: cst.CSTNode) -> bool:
+    """Return whether an expression can be read twice: a name, or attributes of one."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name)
+
+
+def indices_of(node: cst.Subscript) -> list[cst.BaseExpression]:
+    """Return the indices of a subscript that are no slices, those of a tuple one by one."""
+    found: list[cst.BaseExpression] = []
+    for element in node.slice:
+        if isinstance(element.slice, cst.Index):
+            index = element.slice.value
+            if isinstance(index, cst.Tuple):
+                found += [part.value for part in index.elements]
+            else:
+                found.append(index)
+    return found
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _comments(text: str) -> Iterator[str]:
+    """Yield the comments in a piece of code; a piece that is none by itself stands in parentheses."""
+    if "#" not in text:
+        return
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+    except (tokenize.TokenError, IndentationError):
+        # Too odd to look into: taken for one comment, so that nothing is lost.
+        yield text

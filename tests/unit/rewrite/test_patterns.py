@@ -1,0 +1,158 @@
+"""What each pattern writes, and what it leaves alone with a reason; fixtures show the plain forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from capturelint.config import Config, Scope
+from capturelint.lint.engine import check
+from capturelint.rewrite.mend import mended
+from tests.unit.rewrite.functions import IMPORTS, RULES, fixed, found, refusals, rewritten
+
+GUARD = "if not (torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()):"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("torch.tensor(0.5, device=x.device)", "torch.full((), 0.5, device=x.device)"),
+        ("torch.tensor((2,), device=x.device)", "torch.full((1,), 2, device=x.device)"),
+        ("torch.tensor([True, True], device='cuda')", "torch.full((2,), True, device='cuda')"),
+        ("torch.tensor(float('-inf'), device='cuda')", "torch.full((), float('-inf'), device='cuda')"),
+        ("torch.tensor([3, 2, 1], device='cuda')", "torch.arange(3, 0, -1, device='cuda')"),
+        ("torch.tensor([0, 1], device='cuda')", "torch.arange(2, device='cuda')"),
+        ("x.new_tensor(-1)", "x.new_full((), -1)"),
+        ("x.new_tensor(1, dtype=torch.long)", "x.new_full((), 1, dtype=torch.long)"),
+        ("torch.zeros(2, 3).view(-1).to(x.device)", "torch.zeros(2, 3, device=x.device).view(-1)"),
+        ("torch.ones(x.shape[0]).to(device='cuda')", "torch.ones(x.shape[0], device='cuda')"),
+        ("torch.arange(2, 9).to('cuda:1', non_blocking=True)", "torch.arange(2, 9, device='cuda:1')"),
+        ("x[:, [1]]", "x[:, torch.full((1,), 1, device=x.device)]"),
+        ("x[[-1, -2]]", "x[torch.arange(-1, -3, -1, device=x.device)]"),
+        ("x[[0, 1], [2, 3]]", "x[torch.arange(2, device=x.device), torch.arange(2, 4, device=x.device)]"),
+    ],
+)  # fmt: skip
+def test_an_expression_is_written_for_the_device(old: str, new: str) -> None:
+    assert rewritten(f"return x.sum() + ({old}).sum()") == f"return x.sum() + ({new}).sum()"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return x + torch.tensor([0.5, 0.25], device=x.device)", "its data are no single number"),
+        ("return x + torch.tensor([1, True], device=x.device)", "its data are no single number"),
+        ("return x + torch.tensor([1, 1.0], device=x.device)", "its data are no single number"),
+        ("return x + torch.tensor(x.shape[0], device=x.device)", "its data are no single number"),
+        # Filling a float32 tensor with it raises, copying it gives infinity.
+        ("return x + torch.tensor(1e39, device=x.device)", "its data are no single number"),
+        ("return x + torch.tensor([0, 1, 2], dtype=x.dtype, device=x.device)", "its data are no"),
+        ("return x + torch.tensor(data=1.0, device=x.device)", "its data are given by name"),
+        ("return x + torch.asarray(1.0, copy=True, device='cuda')", "it has arguments that a fill"),
+        ("return x + torch.tensor(  # why\n    1.0, device=x.device)", "a comment inside of it"),
+        ("return x[[0, 3, 1]]", "the integers of the list are no range"),
+        ("return x[[0, 0]]", "the integers of the list are no range"),
+        ("return x[[True, False]]", "the integers of the list are no range"),
+        ("return (x * 2)[[0, 1]]", "the indexed tensor has no name"),
+        ("y = x.clone()\ny[0, 1] = x.shape[0]\nreturn y", "what is stored is no written number"),
+        ("y = z = x.clone()\ny[0, 1] = z[0, 1] = 5\nreturn y", "the number is assigned to more"),
+        ("return x + torch.arange(0.0, 1.0, 0.1).to(x.device)", "only a range of integers"),
+        ("return x + torch.linspace(0, 1, 3).to(x.device)", "what is moved is not filled right here"),
+        ("return x + torch.zeros(3, requires_grad=True).to('cuda')", "the fill has arguments besides"),
+        ("return x + torch.zeros(3).to(x.device, torch.half)", "the move may change more than"),
+        ("return x + torch.zeros(3).to(x)", "the move may change more than the device"),
+        ("print(x.add_(1))\nreturn x", "`x.add_()` may change something"),
+        ("print(torch.rand_like(x))\nreturn x", "`torch.rand_like()` may change something"),
+        ("print(other(x), x)\nreturn x", "`other()` may change something"),
+        ("print(y := x)\nreturn x", "`y := x` may change something"),
+        ("print(x); y = x + 1\nreturn y", "it shares its line with other statements"),
+        ("return x + torch.linalg.svd(x).S", "this routine has no form that leaves its status"),
+        ("return torch.linalg.inv(x, out=x)", "its arguments cannot be told"),
+    ],
+)  # fmt: skip
+def test_a_near_miss_is_left_alone_with_a_reason(body: str, reason: str) -> None:
+    said = refusals(body)
+
+    assert [one for one in said if one.startswith(reason)], said
+    assert all("; " in one for one in said), "each says what to do"
+
+
+def test_a_read_that_is_not_only_printed_is_no_place_for_the_guard() -> None:
+    body = "n = x.max().item()\nprint(n)\nreturn x / n"
+
+    assert rewritten(body) == body
+    assert refusals(body) == [""]
+
+
+def test_a_printed_statement_keeps_its_comments_and_the_text_of_its_strings() -> None:
+    body = '# look\nprint(  # at\n    x.max(),\n    """a\n  b""",\n)  # end\nreturn x'
+    wanted = f'# look\n{GUARD}\n    print(  # at\n        x.max(),\n        """a\n  b""",\n    )  # end\nreturn x'
+
+    assert rewritten(body) == wanted
+
+
+def test_numbers_are_filled_in_on_the_device() -> None:
+    body = "y = x.clone()\nfor i in range(3):\n    y[i, -1] = 5.0  # last\ny[x.argmax(0)] = 1\nreturn y"
+    new = rewritten(body)
+
+    assert "    y[i, -1].fill_(5.0)  # last\n" in new
+    assert "y[x.argmax(0)] = y.new_full((), 1)\n" in new
+
+
+def test_what_stands_in_an_f_string_keeps_its_quotes() -> None:
+    body = 'y = f"{torch.ones(3).cuda().shape}"\nreturn x * len(y)'
+
+    assert rewritten(body) == body
+    assert refusals(body)[0].startswith("it stands in an f-string")
+
+
+def test_torch_goes_by_the_name_it_has_here() -> None:
+    text = "import torch as T\n\n\ndef step(x: T.Tensor):\n    return x[[0, 1]] + T.tensor(1, device='cuda')\n"
+
+    assert "x[T.arange(2, device=x.device)] + T.full((), 1, device='cuda')" in fixed(text)
+
+
+def test_torch_is_imported_where_it_has_no_name() -> None:
+    text = '"""Doc."""\n\nimport os\nfrom torch import Tensor\n\n\ndef step(x: Tensor):\n    return x[[0, 1]]\n'
+    new = text.replace("from torch", "import torch\nfrom torch").replace(
+        "[0, 1]", "torch.arange(2, device=x.device)"
+    )
+
+    assert fixed(text) == new
+    assert fixed(new) == new
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["torch = None", "from lib import torch", "if 1:\n    import torch", "def torch(): ..."],
+)
+def test_a_name_that_may_mean_something_else_refuses(line: str) -> None:
+    text = f"from torch import Tensor\n{line}\n\n\ndef step(x: Tensor):\n    return x[[0, 1]]\n"
+
+    assert fixed(text) == text
+    (one,) = found(text)
+    assert one.refusal.startswith("what `torch` is called here")
+
+
+def test_forms_that_no_longer_raise_are_unsafe() -> None:
+    text = (
+        "import torch\n\n\ndef step(x: torch.Tensor):\n    return torch.linalg.inv(x) + x[[0, 1]]\n"
+    )
+
+    grades = {one.code: one.fix.grade for one in found(text) if one.fix is not None}
+
+    assert grades == {"CL801": "unsafe", "CL203": "proven"}
+
+
+def test_cells_of_notebooks_have_no_fix(tmp_path: Path) -> None:
+    text = f"{IMPORTS}def step(x: Tensor) -> Tensor:\n    return x[[0, 1]]\n"
+    cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": []}
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path = tmp_path / "m.ipynb"
+    path.write_text(json.dumps(book), encoding="utf-8")
+    config = Config(root=tmp_path, scope=Scope.ALL, preset=())
+
+    (one,) = check([path], config, RULES, mend=mended).findings
+
+    assert (one.code, one.fix, one.refusal) == ("CL203", None, "")
