@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import caching, narrowing, output, revisions
+from capturelint.cli import caching, fixing, narrowing, output, revisions
 from capturelint.cli.progress import progress_line
 from capturelint.cli.reporting import FORMATS, can_count, has_place_for_chains, report
+from capturelint.cli.runs import Runs, check_stdin
 from capturelint.errors import CapturelintError
 from capturelint.release import ALLOWED, Release, release_of
 
 if TYPE_CHECKING:
     from capturelint.config import Config
-    from capturelint.lint.cache.run import Run
     from capturelint.lint.registry import RuleEntry
     from capturelint.lint.result import CheckResult
 
@@ -86,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--show-chain", action="store_true", help="show the way from the root")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    fixing.add_arguments(parser)
     caching.add_arguments(parser)
     parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes; 0: one per processor")
 
@@ -135,6 +135,7 @@ def _run(options: argparse.Namespace) -> int:
         raise StatisticsFormatError(options.format)
     if options.show_chain and not has_place_for_chains(options.format):
         raise ChainFormatError(options.format)
+    fixing.check_options(options, is_stdin=is_stdin)
     output.check_writable(options.output)
     entries = narrowing.read_baseline(options)
     files = [] if is_stdin else [Path(path) for path in paths]
@@ -147,26 +148,29 @@ def _run(options: argparse.Namespace) -> int:
     name = Path(options.stdin_filename or "stdin.py")
     given = settings(options, name if is_stdin else files[0])
     config = with_selection(given, options)
-    run = None if is_stdin else caching.planned(options, there, config, given)
-    result = None if run is None else run.found()
     # A run that is read back needs the rules only for some reports.
     rules = cache(partial(_rules, config, given, options))
+    runs = Runs(there, config, rules, partial(caching.planned, options, there, config, given))
     with progress_line() as progress:
-        if result is None:
-            if is_stdin:
-                result = _check_stdin(name, config, rules(), progress)
-            else:
-                result = _check(there, config, rules(), progress, run)
+        if is_stdin:
+            result = check_stdin(name, config, rules(), progress)
+        else:
+            result, seen = runs.made(progress)
         due = None if since is None else since.due(result.findings, config, rules(), progress)
+        is_done = True
+        if fixing.is_asked(options):
+            again = partial(runs.again, progress=progress)
+            result, is_done = fixing.Fixing(options, config, seen, again).made(result)
     if not result.files and not missing:
         output.complain(_NO_FILE.format(", ".join(paths)))
-    is_mistaken = complain_of_patterns(result, config, options) or bool(missing)
+    is_mistaken = complain_of_patterns(result, config, options) or bool(missing) or not is_done
     result = narrowing.without_known(
         result, options, entries, config, is_path_missing=bool(missing)
     )
     result = revisions.only_due(result, due)
     distant = due.distant if due is not None else frozenset()
-    report(result, options, rules, needs_roots=config.scope.value != "all", distant=distant)
+    if not options.diff:
+        report(result, options, rules, needs_roots=config.scope.value != "all", distant=distant)
     return _exit_code(result, is_mistaken=is_mistaken, exit_zero=options.exit_zero)
 
 
@@ -180,42 +184,6 @@ def _rules(config: Config, given: Config, options: argparse.Namespace) -> Sequen
     check_codes(given, codes, file=file_of(given, options))
     check_codes(config, codes)
     return rules
-
-
-def _check(
-    paths: Sequence[Path],
-    config: Config,
-    rules: Sequence[RuleEntry],
-    progress: Callable[[str], None] | None,
-    run: Run | None,
-) -> CheckResult:
-    from capturelint.lint import engine
-
-    if run is None:
-        return engine.check(paths, config, rules, progress=progress)
-    result = engine.check(paths, config, rules, progress=progress, store=run.store(), seen=run.seen)
-    run.keep(result)
-    return result
-
-
-def _check_stdin(
-    name: Path,
-    config: Config,
-    rules: Sequence[RuleEntry],
-    progress: Callable[[str], None] | None,
-) -> CheckResult:
-    from capturelint.lint import engine, files
-    from capturelint.lint.result import CheckResult
-
-    try:
-        data = b"" if sys.stdin is None else sys.stdin.buffer.read()
-        text = files.decode(data, name)
-    except files.UnreadableFileError as error:
-        finding = files.as_finding(error.problem, name.as_posix())
-        return CheckResult(
-            findings=(finding,), roots=0, captured_functions=0, files=1, presets=(), errors=()
-        )
-    return engine.check([], config, rules, stdin=(name, text), progress=progress)
 
 
 def _exit_code(result: CheckResult, *, is_mistaken: bool, exit_zero: bool) -> int:

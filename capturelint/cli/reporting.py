@@ -75,6 +75,7 @@ def _for_people(
             show_chain=options.show_chain,
             needs_roots=needs_roots,
             distant=distant,
+            show_refusals=options.fix,
         )
     shown = statistics.render(result) if options.statistics else concise.render(result, distant)
     end = text.conclusion(result, color=color, needs_roots=needs_roots, hints=options.statistics)

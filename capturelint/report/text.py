@@ -30,16 +30,19 @@ def render(
     show_chain: bool,
     needs_roots: bool = True,
     distant: Collection[Finding] = (),
+    show_refusals: bool = False,
 ) -> str:
     """Return every finding and the summary. `needs_roots`: say it loudly when there is no root.
 
     `distant` are findings that a change elsewhere brought, which their chains may explain.
+    `show_refusals`: say why there is no fix, where one was looked for.
     """
     style = Style(color)
-    parts = [
-        _block(finding, style, show_chain=show_chain, is_distant=finding in distant)
-        for finding in result.findings
-    ]
+    parts = []
+    for finding in result.findings:
+        parts.append(_block(finding, style, show_chain=show_chain, is_distant=finding in distant))
+        if show_refusals and finding.refusal:
+            parts.append(f"    no fix: {printable(finding.refusal)}")
     return "\n".join([*parts, conclusion(result, color=color, needs_roots=needs_roots)])
 
 
@@ -56,8 +59,23 @@ def conclusion(
         lines.append(style.loud(NO_ROOTS))
     if hints and result.findings:
         lines.append(style.dim(_HINT))
+        lines += [style.dim(hint) for hint in _fixable(result)]
     lines.append(style.strong(summary(result)))
     return "\n".join(lines)
+
+
+def _fixable(result: CheckResult) -> Iterator[str]:
+    """Yield a line on how many findings have a fix, if some have one."""
+    grades = [finding.fix.grade for finding in result.findings if finding.fix is not None]
+    sure = grades.count("proven")
+    others = len(grades) - sure
+    more = f"{others} more with `--unsafe-fixes`"
+    if sure:
+        yield f"`--fix` rewrites {sure} of them, `--diff` shows how" + (
+            f"; {more}" if others else ""
+        )
+    elif others:
+        yield f"`--fix --unsafe-fixes` rewrites {others} of them, `--diff` instead of `--fix` shows how"
 
 
 def is_rootless(result: CheckResult) -> bool:

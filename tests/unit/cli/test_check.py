@@ -6,7 +6,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from capturelint.lint.cache.seen import Seen
 from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.registry import RuleEntry
 from capturelint.lint.result import CheckResult
+from capturelint.lint.subjects import Mender
 from capturelint.report.text import NO_ROOTS
 
 _READ = Finding(
@@ -50,8 +51,13 @@ class _Engine:
         progress: Callable[[str], None] | None = None,
         store: FactsStore | None = None,
         seen: Seen | None = None,
+        mend: Mender | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> CheckResult:
-        assert (store is None) == (seen is None)
+        assert mend is not None
+        assert not texts
+        assert (seen is None) == (stdin is not None)
+        assert store is None or seen is not None
         assert progress is None, "there is no terminal here"
         assert rules
         self.paths, self.config, self.stdin = list(paths), config, stdin
