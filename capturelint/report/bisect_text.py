@@ -18,7 +18,8 @@ _SIMULATED = (
     "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
     " (CUDA, C++ or Triton)."
 )
-_NEXT = "Mend what the reason names, or leave the module out (`--skip`) and capture it on a GPU by hand."
+_NEXT = "Mend what the reason names, or leave the module out (`--skip`)"
+_BY_HAND = " and capture it on a GPU by hand"
 
 
 def render(
@@ -97,8 +98,9 @@ def _undecided(report: Report) -> list[Line]:
     if not reasons:
         return []
     told = [_reason(modules, varies=key == ("", VARIES)) for key, modules in reasons.items()]
+    then = f"{_NEXT}{_BY_HAND if is_simulated(report) else ''}."
     title = line(Piece("could not be judged", Tone.LOUD), ":")
-    return [replace(title, below=(*told, line(Piece("next: ", Tone.DIM), _NEXT)))]
+    return [replace(title, below=(*told, line(Piece("next: ", Tone.DIM), then)))]
 
 
 def _reason(modules: Sequence[ModuleVerdict], *, varies: bool) -> Line:

@@ -17,6 +17,7 @@ from capturelint.debug.cuda.graphs import CapturedGraph, Graphs
 from capturelint.debug.cuda.looking import looking, on_stream
 from capturelint.debug.cuda.modes import RecordingMode, all_seen
 from capturelint.debug.dispatched.differ import frozen_values
+from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.placing import placed
 from capturelint.debug.seeding import seed_all
@@ -83,7 +84,8 @@ class CudaBackend:
         """
         graphs = self.graphs
         try:
-            return graphs.captured(call)
+            with engines_told():
+                return graphs.captured(call)
         except Exception as error:
             with_refusals(error, graphs.seen, self._listed)
             raise
@@ -98,7 +100,8 @@ class CudaBackend:
         context = looking(module, stream=stream, mode=self._mode, compiled=compiled)
         hazards = None
         try:
-            with nullcontext() if compiled else self.eagerly(), context as hazards:
+            eager = nullcontext() if compiled else self.eagerly()
+            with eager, engines_told(), context as hazards:
                 yield listed
         finally:
             listed.extend([] if hazards is None else hazards.listed())

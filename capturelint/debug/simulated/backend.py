@@ -13,6 +13,7 @@ from torch import nn
 
 from capturelint.debug.backend import BackendError
 from capturelint.debug.dispatched.differ import frozen_values
+from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.hazards import Hazards
 from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.seeding import seed_all
@@ -101,7 +102,7 @@ class SimulatedBackend:
 
     def capture(self, call: Callable[[], object]) -> SimulatedGraph:
         """Capture `call`. Raises what it raised, or what ending the capture raised."""
-        with capturing(self.simulator) as tape:
+        with engines_told(), capturing(self.simulator) as tape:
             output = call()
         return SimulatedGraph(self.simulator, tape, output)
 
@@ -117,7 +118,7 @@ class SimulatedBackend:
         listed: list[Hazard] = []
         hazards = simulator.hazards = Hazards(module)
         try:
-            with looking(simulator):
+            with engines_told(), looking(simulator):
                 yield listed
         finally:
             simulator.hazards = None

@@ -190,8 +190,23 @@ def test_without_a_line_the_module_is_told_and_no_source() -> None:
     ]
 
 
-def test_on_a_gpu_cuda_has_said_it() -> None:
-    assert f"  CUDA said: {NOT_PERMITTED}" in culprit_lines(reading("a"), backend="cuda")
+def test_on_a_gpu_what_was_raised_was_said_and_the_rest_would_be() -> None:
+    raised, stopped = f"AcceleratorError: {NOT_PERMITTED}", "RuntimeError: called a synchronizing"
+    said, guarded = (
+        replace(reading("a"), evidence=Evidence(exception=exception))
+        for exception in (raised, stopped)
+    )
+
+    assert f"  CUDA said: {NOT_PERMITTED}" in culprit_lines(said, backend="cuda")
+    assert f"  CUDA would say: {NOT_PERMITTED}" in culprit_lines(guarded, backend="cuda")
+    assert f"  CUDA would say: {NOT_PERMITTED}" in culprit_lines(said, backend="simulated")
+
+
+def test_on_a_gpu_nobody_is_sent_to_one() -> None:
+    report = replace(passing(backend="cuda"), modules=(module("a", Verdict.UNDECIDED, why="b"),))
+    shown = bisect_text.render(report)
+
+    assert "  next: Mend what the reason names, or leave the module out (`--skip`).\n" in shown
 
 
 def test_a_code_that_no_loaded_rule_has_is_not_offered() -> None:
