@@ -2,7 +2,8 @@
 
 `nonzero`, `argwhere` and one-argument `torch.where`, `unique` and `unique_consecutive`,
 `masked_select`, `bincount`, `combinations`, `repeat_interleave` with a tensor of repeats,
-`one_hot` without the number of classes, and `histc` without a range.
+`one_hot` without the number of classes, `histc` without a range, and FBGEMM's permutations of
+jagged rows without the total length.
 
 ## Why capture cares
 
@@ -23,7 +24,9 @@ ones: `x.new_zeros(n).index_add_(0, index, ones)`. Where only some elements matt
 let a mask choose, with `torch.where` or by multiplying.
 
 What is found on the CPU, or on an array of another library, is not reported. Repeats of which nothing
-is known are taken for a tensor where their name says that they are several: `lengths`, `counts`.
+is known are taken for a tensor where their name says that they are several: `lengths`, `counts`,
+`natoms`. FBGEMM is known from its sources (`torch.ops.fbgemm.permute_2D_sparse_data` and its kind read
+the total on the host unless `permuted_lengths_sum` is given), not measured.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ _OPERATIONS = {row.op: row for row in operations_of("CL301")}
 _AMBIGUOUS = names(["unique repeat_interleave"])
 # Names of as many repeats as there are rows.
 _SEVERAL = ("lengths", "lens", "counts", "sizes", "seqlens")
+# What data sets of graphs call the counts of each graph in a batch.
+_COUNTS = frozenset({"natoms", "nbonds", "nedges", "nnodes"})
 # What the functions call their first argument.
 _FIRST = ("input", "condition", "self")
 
@@ -110,9 +115,15 @@ class DynamicShapeOp(Rule):
         if operation.op.endswith("one_hot"):
             classes = argument(node, "num_classes", 1)
             return classes is not None and not self._is_minus_one(classes)
-        given = [arg.keyword.value for arg in node.args if arg.keyword is not None]
-        placed = len(node.args) - len(given)
-        return any(word in operation.spared_by for word in given) or (
+        placed, words = 0, []
+        for position, arg in enumerate(node.args, start=1):
+            if self.value(arg.value).is_none:
+                continue
+            if arg.keyword is None:
+                placed = position
+            else:
+                words.append(arg.keyword.value)
+        return any(word in operation.spared_by for word in words) or (
             0 < operation.spared_from <= placed
         )
 
@@ -130,8 +141,10 @@ class DynamicShapeOp(Rule):
             return False
         value = self.value(repeats)
         # A number of repeats has another name, and torch takes no list.
-        may_be_several = value.is_unknown and not value.name and _word(repeats).endswith(_SEVERAL)
-        return (value.is_device_tensor and not value.weak) or may_be_several
+        word = _word(repeats)
+        is_plural = word.endswith(_SEVERAL) or word in _COUNTS
+        is_open = value.weak or (value.is_unknown and not value.name)
+        return (value.is_device_tensor and not value.weak) or (is_open and is_plural)
 
     def _say(self, node: cst.Call, operation: Operation) -> None:
         name = operation.op.removeprefix("Tensor")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import Operation, refusing, safe
+from capturelint.operations.operation import SOURCE, Operation, refusing, safe
 
 SHAPES: tuple[Operation, ...] = (
     # CL301
@@ -31,6 +31,23 @@ SHAPES: tuple[Operation, ...] = (
         spared_from=2,
     ),
     *refusing("CL301", "torch.combinations"),
+    # FBGEMM's sources for CUDA: without the total it is read from the offsets (`.item`).
+    *refusing(
+        "CL301",
+        "torch.ops.fbgemm.permute_1D_sparse_data torch.ops.fbgemm.permute_2D_sparse_data",
+        "without the total length",
+        checked=SOURCE,
+        spared_by=("permuted_lengths_sum",),
+        spared_from=5,
+    ),
+    *refusing(
+        "CL301",
+        "torch.ops.fbgemm.keyed_jagged_index_select_dim1",
+        "without the total length",
+        checked=SOURCE,
+        spared_by=("selected_lengths_sum",),
+        spared_from=7,
+    ),
     *safe("torch.nonzero_static Tensor.nonzero_static torch.count_nonzero"),
     *safe("torch.repeat_interleave Tensor.repeat_interleave", "repeats is a number"),
     *safe("torch.repeat_interleave Tensor.repeat_interleave", "with output_size"),
