@@ -108,7 +108,9 @@ def _reads(body: Sequence[ast.stmt]) -> bool:
             called = node.func if isinstance(node, ast.Call) else None
             if isinstance(called, ast.Attribute) and called.attr in _READ_METHODS:
                 return True
-            if isinstance(called, ast.Name) and called.id in _READ_FUNCTIONS:
+            value = node.value if isinstance(node, ast.Assign) else None
+            # Inside of something else, such as a size, it may be a conversion of numbers.
+            if isinstance(value, ast.Call) and chain_text(value.func) in _READ_FUNCTIONS:
                 return True
     return False
 

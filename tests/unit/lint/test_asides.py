@@ -58,8 +58,9 @@ def test_an_arm_that_no_argument_replaces_is_reported(
     assert [code for _, code in map(str.split, extra(tmp_path, text))] == ["CL101"]
 
 
-def test_a_tensor_made_in_place_of_an_argument_is_reported(tmp_path: Path) -> None:
-    text = _FALLBACK.format(test="size is None", first="size = torch.ones(3).cuda()", second="pass")
+@pytest.mark.parametrize("made", ["torch.ones(3).cuda()", "torch.ones(int(x.shape[0])).cuda()"])
+def test_a_tensor_made_in_place_of_an_argument_is_reported(tmp_path: Path, made: str) -> None:
+    text = _FALLBACK.format(test="size is None", first=f"size = {made}", second="pass")
 
     assert extra(tmp_path, text) == ["3 CL202"]
 
