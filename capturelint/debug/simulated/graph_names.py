@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal, SimulatedCaptureError
 from capturelint.debug.simulated.capture import capturing
 
 if TYPE_CHECKING:
@@ -45,7 +46,15 @@ class OwnGraph:
             self._filling.enter_context(self._simulator.streams.using(outer.stream))
 
     def capture_end(self) -> None:
-        self._filling.close()
+        capture = self._simulator.capture
+        swallowed = None if capture is None else capture.invalid
+        refusal = sys.exc_info()[1] or swallowed
+        try:
+            self._filling.close()
+        except SimulatedCaptureError as error:
+            # The stack forgets why this is raised.
+            error.__context__ = refusal
+            raise
 
     def replay(self) -> None:
         self._refuse("torch.cuda.CUDAGraph.replay", _NO_REPLAY)
@@ -77,3 +86,5 @@ def put_graphs(patches: Patches, simulator: Simulator) -> None:
     patches.put(torch.cuda.CUDAGraph, "__new__", staticmethod(new_graph))
     patches.put(graphs, "_cuda_isCurrentStreamCapturing", simulator.is_capturing_here)
     patches.put(graphs, "_graph_pool_handle", lambda: (0, 1))
+    # Torch keeps the stream that it captures on, which would be one of an earlier session.
+    patches.put(torch.cuda.graph, "default_capture_stream", None)

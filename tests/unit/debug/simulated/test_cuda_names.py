@@ -3,6 +3,7 @@
 # ruff: noqa: SLF001 - looks at private parts of torch
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,39 @@ def test_graphs_of_the_users_own_are_refused_inside_and_work_outside(
         backend.capture(cuda.CUDAGraph)
 
     in_session(body)
+
+
+def test_what_a_graph_of_the_users_own_refused_is_what_its_end_was_raised_for(
+    in_session: InSession,
+) -> None:
+    def body(_backend: SimulatedBackend) -> None:
+        x = torch.ones(2, device="cuda")
+
+        def captured(*, swallows: bool) -> None:
+            errors = [RuntimeError] if swallows else []
+            with cuda.graph(cuda.CUDAGraph()), contextlib.suppress(*errors):
+                x.sum().item()
+
+        for swallows in (False, True):
+            with pytest.raises(SimulatedCaptureError) as ended:
+                captured(swallows=swallows)
+            assert str(ended.value.__context__) == NOT_PERMITTED
+
+    in_session(body)
+
+
+def test_each_session_captures_on_a_stream_of_its_own(in_fork: InFork) -> None:
+    def twice() -> None:
+        backend = SimulatedBackend()
+        for _ in range(2):
+            with backend.session():
+                graph = cuda.CUDAGraph()
+                with cuda.graph(graph):
+                    y = torch.ones(2, device="cuda") * 2
+                graph.replay()
+                assert y.cpu().tolist() == [2, 2]
+
+    in_fork(twice)
 
 
 def test_amp_of_earlier_releases_still_works(in_session: InSession) -> None:
