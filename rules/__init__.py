@@ -6,5 +6,6 @@ a first paragraph that says what is wrong, then `## Why capture cares` and `## W
 It imports libcst and `capturelint.rule`, nothing else, and never another rule.
 
 To add one: copy the nearest rule, give it the next free code, write `fixtures/<same name>.py`, run
-`pytest tests/test_rules.py`. Nothing needs to be registered.
+`pytest tests/test_rules.py`. Nothing needs to be registered. On a machine with a GPU,
+`python -m tests.record --changed` writes down what its examples come to there.
 """

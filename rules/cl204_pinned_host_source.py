@@ -6,12 +6,17 @@ that captured code writes (`self.staging[:n] = ...`) before it copies it to the 
 ## Why capture cares
 
 A copy from pinned memory can be captured. What is recorded is the address, not what was there: each
-replay copies what it finds. A pinned tensor made in the call goes back to the allocator when the
-call ends, so replays read memory that something else has taken since. And what Python writes into a
-pinned buffer inside the region is written once, during capture. Nothing raises.
+replay copies what it finds. What Python writes into a pinned buffer inside the region is written
+once, during capture. A pinned tensor made in the call goes back to the allocator when the call ends,
+so replays read memory that something else has taken since. Nothing raises.
 
-Measured on an H200 with torch 2.11: both capture, and the second replay is wrong. A pinned buffer
-that is made once and not changed inside the region replays right.
+From torch 2.11 on the graph keeps what is pinned during capture
+(https://github.com/pytorch/pytorch/pull/167507), so that a temporary that is the same in each call
+replays right; `--target-torch 2.11` leaves it out.
+
+Measured on an H200 with torch 2.11: a pinned buffer that captured code writes differently in each
+call is wrong at the second replay. One that is made once and not changed inside the region replays
+right, and so does a pinned temporary, which earlier releases were not run with.
 
 ## What to do instead
 
@@ -23,7 +28,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers
+from capturelint.rule import About, Effect, Mark, Rule, Trait, Triggers, operations_of
+
+(_TEMPORARY,) = (row for row in operations_of("CL204") if row.form == "a pinned temporary")
 
 
 class PinnedHostSource(Rule):
@@ -31,7 +38,7 @@ class PinnedHostSource(Rule):
     triggers = Triggers(traits=frozenset({Trait.CHANGING_VALUE}))
 
     def visit_Call(self, node: cst.Call) -> None:
-        if self.mark(node) is Mark.PINNED:
+        if self.mark(node) is Mark.PINNED and _TEMPORARY.holds_for(self.subject.target):
             self.report(node, "replays read this pinned memory after the call has given it back")
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:

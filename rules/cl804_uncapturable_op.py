@@ -1,7 +1,8 @@
 """Some operations lay out their result by values, or copy lengths from the host: no graph can hold them.
 
-Conversion to a sparse tensor, construction of nested tensors, `ctc_loss`, `pack_padded_sequence`;
-where the region also runs a backward pass, that of `prod` and of `masked_scatter`.
+Conversion to a sparse tensor, construction of nested tensors, `ctc_loss`, `pack_padded_sequence` with
+`enforce_sorted=False`; where the region also runs a backward pass, that of `prod` and of
+`masked_scatter`.
 
 ## Why capture cares
 
@@ -9,9 +10,10 @@ How many elements a sparse tensor has is known on the device only, and lengths o
 on the host. These operations wait for the device or copy from unpinned memory, and capture refuses
 both.
 
-Measured on an H200 with torch 2.11: `to_sparse`, `nested_tensor`, `ctc_loss` and
-`pack_padded_sequence` refuse at their line; `prod` and `masked_scatter` capture, and their backward
-refuses. What the table below calls known from source was not run.
+Measured on an H200 with torch 2.11: `to_sparse`, `nested_tensor` and `ctc_loss` refuse at their
+line; `prod` and `masked_scatter` capture, and their backward refuses. Sequences that are in order of
+their lengths, which is what `pack_padded_sequence` expects unless it is told otherwise, are packed and
+replay right. What the table below calls known from source was not run.
 
 ## What to do instead
 
@@ -34,6 +36,7 @@ from capturelint.rule import (
     Rule,
     Subject,
     Triggers,
+    argument,
     method_call,
     names,
     operations_of,
@@ -41,7 +44,10 @@ from capturelint.rule import (
 
 _ROWS = operations_of("CL804")
 _ALWAYS = frozenset(row.op for row in _ROWS if not row.form)
-_BACKWARD = frozenset(row.op for row in _ROWS if row.form)
+_SORTING = frozenset(row.op for row in _ROWS if row.form.startswith("enforce_sorted=False"))
+_BACKWARD = frozenset(row.op for row in _ROWS if row.form) - _SORTING
+# Where `enforce_sorted` stands among the arguments.
+_ENFORCE_SORTED = {"pack_padded_sequence": 3, "pack_sequence": 1}
 
 
 class UncapturableOp(Rule):
@@ -67,6 +73,8 @@ class UncapturableOp(Rule):
                 self.report(
                     node, f"`{name}()` lays out its result by values, which capture refuses"
                 )
+        elif name in _SORTING:
+            self._judge_packing(node, name)
         elif name in _BACKWARD:
             self._differentiated.append((node, f"{name}()"))
         elif called is not None and not name:
@@ -76,6 +84,12 @@ class UncapturableOp(Rule):
         if self._has_backward:
             for node, text in self._differentiated:
                 self.report(node, f"the backward of `{text}` waits for the device in this region")
+
+    def _judge_packing(self, node: cst.Call, name: str) -> None:
+        position = _ENFORCE_SORTED[name.rpartition(".")[2]]
+        order = argument(node, "enforce_sorted", position)
+        if isinstance(order, cst.Name) and order.value == "False" and not self._is_on_host(node):
+            self.report(node, f"`{name}()` copies the order of the sequences to the device")
 
     def _judge_method(self, node: cst.Call, receiver: cst.BaseExpression, method: str) -> None:
         value = self.value(receiver)

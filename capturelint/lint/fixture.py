@@ -9,10 +9,11 @@ A fixture is ordinary Python. Functions named `bad_*` (or classes named `Bad*`) 
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -66,12 +67,56 @@ def examples(text: str, prefix: str) -> list[Example]:
     ]
 
 
+def digests(text: str) -> dict[str, str]:
+    """Return a digest of each top-level function and class, by name.
+
+    It changes when the source of the example changes, or that of anything in its file that it uses
+    or that makes its inputs. Comments that ask for a finding do not count.
+    """
+    lines = [_MARK.sub("", line).rstrip() for line in text.splitlines()]
+    parts = {name: node for node in ast.parse(text).body for name in _bound(node)}
+    sources = {
+        name: "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
+        for name, node in parts.items()
+    }
+    return {
+        name: _digest(sources[used] for used in sorted(_used(name, parts)))
+        for name, node in parts.items()
+        if isinstance(node, Example)
+    }
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, Example):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _used(name: str, parts: Mapping[str, ast.stmt]) -> set[str]:
+    """Return names of `parts` that `name` rests on, itself among them."""
+    found: set[str] = set()
+    waiting = [name, *(["inputs"] if "inputs" in parts else [])]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            inner = (part.id for part in ast.walk(parts[one]) if isinstance(part, ast.Name))
+            waiting += [other for other in inner if other in parts]
+    return found
+
+
+def _digest(sources: Iterable[str]) -> str:
+    return hashlib.sha256("\n\n".join(sources).encode()).hexdigest()[:16]
+
+
 def _class_prefix(prefix: str) -> str:
     return prefix.removesuffix("_").capitalize()
 
 
-def _first_line(node: Example) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+def _first_line(node: ast.stmt) -> int:
+    decorators = node.decorator_list if isinstance(node, Example) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe
+from capturelint.operations.operation import Operation, refusing, safe
 
 _SIZE = "a device tensor as size or bound"
 
@@ -12,7 +12,7 @@ ARGUMENTS: tuple[Operation, ...] = (
     *refusing("CL104", "Tensor.__setitem__", "a 0-d integer device tensor, or a slice bound"),
     *refusing("CL104", "torch.nn.ModuleList.__getitem__", "a 0-d integer device tensor"),
     *refusing("CL104", "builtins.list.__getitem__", "a 0-d integer device tensor"),
-    *refusing("CL104", "builtins.tuple.__getitem__", "a 0-d integer device tensor", checked=SOURCE),
+    *refusing("CL104", "builtins.tuple.__getitem__", "a 0-d integer device tensor"),
     *refusing("CL104", "builtins.range", _SIZE),
     *refusing(
         "CL104",
@@ -20,14 +20,13 @@ ARGUMENTS: tuple[Operation, ...] = (
         "torch.empty torch.full torch.rand torch.randint torch.randperm",
         _SIZE,
     ),
-    *refusing("CL104", "torch.randn", _SIZE, checked=SOURCE),
+    *refusing("CL104", "torch.randn", _SIZE),
     *refusing("CL104", "torch.roll torch.select torch.triu", _SIZE),
     *refusing(
         "CL104",
         "torch.narrow torch.split torch.chunk torch.tile torch.topk torch.tril "
         "torch.reshape torch.kthvalue",
         _SIZE,
-        checked=SOURCE,
     ),
     *refusing(
         "CL104",
@@ -40,7 +39,6 @@ ARGUMENTS: tuple[Operation, ...] = (
         "CL104",
         "Tensor.view Tensor.reshape Tensor.unflatten Tensor.new_ones Tensor.new_empty Tensor.triu",
         _SIZE,
-        checked=SOURCE,
     ),
     *refusing("CL104", "torch.nn.functional.pad torch.nn.functional.interpolate", _SIZE),
     *refusing("CL104", "torch.nn.functional.one_hot", "a device tensor as the number of classes"),
@@ -55,13 +53,12 @@ ARGUMENTS: tuple[Operation, ...] = (
     *refusing("CL106", "Tensor.__setitem__", "a boolean mask and a 0-d device tensor as value"),
     *refusing("CL106", "torch.full torch.full_like Tensor.new_full", "a device tensor as value"),
     *refusing("CL106", "torch.add torch.sub Tensor.add Tensor.add_", "a device tensor as alpha"),
-    *refusing("CL106", "Tensor.sub Tensor.sub_", "a device tensor as alpha", checked=SOURCE),
+    *refusing("CL106", "Tensor.sub Tensor.sub_", "a device tensor as alpha"),
     *refusing("CL106", "torch.addcmul torch.addcdiv", "a device tensor as value"),
     *refusing(
         "CL106",
         "Tensor.addcmul Tensor.addcmul_ Tensor.addcdiv Tensor.addcdiv_",
         "a device tensor as value",
-        checked=SOURCE,
     ),
     *refusing("CL106", "torch.addmm torch.baddbmm", "a device tensor as alpha or beta"),
     *refusing("CL106", "torch.nn.functional.softplus", "a device tensor as beta or threshold"),
@@ -83,10 +80,9 @@ ARGUMENTS: tuple[Operation, ...] = (
         "CL106",
         "torch.clip Tensor.clamp_ Tensor.clip_",
         "one bound a number, the other a device tensor",
-        checked=SOURCE,
     ),
     *refusing("CL106", "Tensor.index_fill_ Tensor.index_fill", "a 0-d device tensor as value"),
-    *refusing("CL106", "torch.index_fill", "a 0-d device tensor as value", checked=SOURCE),
+    *refusing("CL106", "torch.index_fill", "a 0-d device tensor as value"),
     *refusing("CL106", "torch.normal", "a device tensor as std"),
     *refusing("CL106", "Tensor.normal_ Tensor.uniform_", "a device tensor as parameter"),
     *refusing(

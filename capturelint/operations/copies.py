@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe, stale
+from capturelint.operations.operation import Operation, refusing, safe, stale
 
 # `x[...] = number` moves the number through host memory. From 2.14 it is filled in on the device:
 # https://github.com/pytorch/pytorch/pull/189105 and https://github.com/pytorch/pytorch/pull/188330
 _NUMBER_FORMS = ">=2.6,<2.14"
 _NUMBER_FILLED = ">=2.14"
+# Pinned memory that is made during capture belongs to the graph from 2.11 on:
+# https://github.com/pytorch/pytorch/pull/167507
+_RECYCLED = ">=2.6,<2.11"
+_KEPT = ">=2.11"
 
 COPIES: tuple[Operation, ...] = (
     # CL201: a tensor made of Python values, on the device.
@@ -61,7 +65,6 @@ COPIES: tuple[Operation, ...] = (
     *safe(
         "Tensor.__setitem__",
         "an integer device tensor, or an integer for every dimension, and a number as value",
-        checked=SOURCE,
         torch=_NUMBER_FILLED,
     ),
     *safe("Tensor.__getitem__", "a 0-d integer tensor on the host, or a boolean one"),
@@ -74,7 +77,9 @@ COPIES: tuple[Operation, ...] = (
         "device tensors",
     ),
     # A pinned source is read again by every replay.
-    *stale("", "Tensor.to", "a pinned tensor on the host that changes, or a pinned temporary"),
+    *stale("CL204", "Tensor.to", "a pinned tensor on the host that changes"),
+    *stale("CL204", "Tensor.to", "a pinned temporary", torch=_RECYCLED),
+    *safe("Tensor.to", "a temporary that is pinned during capture", torch=_KEPT),
     # CL205: a number on the host is baked into the kernel.
     *stale(
         "CL205",
@@ -86,6 +91,5 @@ COPIES: tuple[Operation, ...] = (
         "Tensor.__add__ Tensor.__sub__ Tensor.__truediv__ Tensor.__pow__ Tensor.__lt__ "
         "Tensor.__gt__ torch.sub torch.mul torch.div",
         "a 0-d tensor on the host that changes between calls",
-        checked=SOURCE,
     ),
 )

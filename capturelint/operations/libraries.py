@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe
+from capturelint.operations.operation import Operation, refusing, safe
 
 LIBRARIES: tuple[Operation, ...] = (
     # CL701
     *refusing("CL701", "torch.cuda.synchronize"),
     *refusing("CL701", "torch.cuda.Event.synchronize torch.cuda.Event.query"),
     *refusing("CL701", "torch.cuda.Stream.synchronize torch.cuda.Stream.query"),
-    *refusing("CL701", "torch.cuda.Event.elapsed_time", checked=SOURCE),
+    *refusing("CL701", "torch.cuda.Event.elapsed_time"),
     *refusing("CL701", "torch.accelerator.synchronize"),
     *safe("torch.cuda.Event.record torch.cuda.Stream.wait_stream torch.cuda.Event.wait"),
     *safe("torch.cuda.empty_cache torch.cuda.mem_get_info"),
@@ -28,7 +28,6 @@ LIBRARIES: tuple[Operation, ...] = (
         "CL801",
         "torch.inverse torch.pinverse torch.linalg.matrix_exp torch.lobpcg torch.corrcoef "
         "Tensor.cholesky Tensor.svd Tensor.matrix_exp Tensor.cov Tensor.corrcoef",
-        checked=SOURCE,
     ),
     *refusing("CL801", "torch.linalg.cond", "p is None, 2, -2 or `nuc`"),
     *refusing(
@@ -47,13 +46,19 @@ LIBRARIES: tuple[Operation, ...] = (
     *safe("torch.linalg.matrix_power", "a power of at least zero"),
     # Data-dependent layouts.
     *refusing("CL804", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
-    *refusing("CL804", "torch.nn.utils.rnn.pack_padded_sequence"),
+    *refusing(
+        "CL804",
+        "torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence",
+        "enforce_sorted=False: the order is copied to the device",
+    ),
+    *safe(
+        "torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence",
+        "of sequences in order of their lengths",
+    ),
     *refusing(
         "CL804",
         "Tensor.to_sparse_coo Tensor.to_sparse_csr Tensor.to_sparse_csc Tensor.to_sparse_bsr "
-        "Tensor.to_sparse_bsc torch.nested.as_nested_tensor torch.ctc_loss torch.nn.CTCLoss "
-        "torch.nn.utils.rnn.pack_sequence",
-        checked=SOURCE,
+        "Tensor.to_sparse_bsc torch.nested.as_nested_tensor torch.ctc_loss torch.nn.CTCLoss",
     ),
     *refusing("CL804", "torch.prod Tensor.prod", "its backward, in the same captured region"),
     *refusing(

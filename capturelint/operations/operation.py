@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from capturelint.finding import Effect
 from capturelint.release import Release, is_in
 
-# The GPU and torch that "checked" rows were captured and replayed on.
-H200 = "H200, torch 2.11.0+cu130"
-# Known from torch's sources or documentation alone.
-SOURCE = "source"
 # Every version that the dynamic half supports.
 ANY_TORCH = ">=2.6"
 
@@ -27,7 +23,7 @@ class Operation:
     `rule`: the code that reports it, "" when none does.
     `spared_by`: keyword arguments that make the call safe, such as `output_size`.
     `spared_from`: number of positional arguments (receiver not counted) from which it is safe, or 0.
-    `torch`: versions it holds for. `checked`: the GPU and version it was measured on, or "source".
+    `torch`: versions it holds for. `known_from` in `measured` says how a row is known.
     """
 
     op: str
@@ -35,7 +31,6 @@ class Operation:
     effect: Effect | None
     rule: str
     torch: str
-    checked: str
     spared_by: tuple[str, ...] = ()
     spared_from: int = 0
 
@@ -49,25 +44,22 @@ def refusing(
     ops: str,
     form: str = "",
     *,
-    checked: str = H200,
     torch: str = ANY_TORCH,
     spared_by: tuple[str, ...] = (),
     spared_from: int = 0,
 ) -> tuple[Operation, ...]:
     """Return one row for each of the space-separated `ops`, all refusing capture alike."""
     return tuple(
-        Operation(op, form, Effect.REFUSES, rule, torch, checked, spared_by, spared_from)
+        Operation(op, form, Effect.REFUSES, rule, torch, spared_by, spared_from)
         for op in ops.split()
     )
 
 
-def stale(rule: str, ops: str, form: str = "", *, checked: str = H200) -> tuple[Operation, ...]:
+def stale(rule: str, ops: str, form: str = "", *, torch: str = ANY_TORCH) -> tuple[Operation, ...]:
     """Return one row for each of the space-separated `ops`: captured, then silently wrong."""
-    return tuple(Operation(op, form, Effect.STALE, rule, ANY_TORCH, checked) for op in ops.split())
+    return tuple(Operation(op, form, Effect.STALE, rule, torch) for op in ops.split())
 
 
-def safe(
-    ops: str, form: str = "", *, checked: str = H200, torch: str = ANY_TORCH
-) -> tuple[Operation, ...]:
+def safe(ops: str, form: str = "", *, torch: str = ANY_TORCH) -> tuple[Operation, ...]:
     """Return one row for each of the space-separated `ops`, all captured and replayed rightly."""
-    return tuple(Operation(op, form, None, "", torch, checked) for op in ops.split())
+    return tuple(Operation(op, form, None, "", torch) for op in ops.split())

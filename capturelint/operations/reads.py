@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe, stale
+from capturelint.operations.operation import Operation, refusing, safe, stale
 
 READS: tuple[Operation, ...] = (
     # CL101: the value itself becomes a Python number.
@@ -12,8 +12,8 @@ READS: tuple[Operation, ...] = (
         "builtins.int builtins.float builtins.bool builtins.complex operator.index builtins.chr",
         "of a device tensor",
     ),
-    *refusing("CL101", "Tensor.__int__ Tensor.__float__ Tensor.__bool__", checked=SOURCE),
-    *refusing("CL101", "Tensor.__complex__ Tensor.__index__", checked=SOURCE),
+    *refusing("CL101", "Tensor.__int__ Tensor.__float__ Tensor.__bool__"),
+    *refusing("CL101", "Tensor.__complex__ Tensor.__index__"),
     *refusing(
         "CL101",
         "math.sqrt math.floor math.log math.isnan math.hypot",
@@ -27,7 +27,6 @@ READS: tuple[Operation, ...] = (
         "math.lgamma math.log10 math.log1p math.log2 math.pow math.radians math.sin math.sinh "
         "math.tan math.tanh",
         "of a device tensor",
-        checked=SOURCE,
     ),
     *safe("Tensor.item Tensor.tolist builtins.int builtins.float", "of a tensor on the host"),
     *safe("Tensor.size Tensor.dim Tensor.numel Tensor.stride Tensor.is_contiguous builtins.len"),
@@ -38,7 +37,7 @@ READS: tuple[Operation, ...] = (
     *refusing("CL102", "Tensor.to", "the target is the CPU"),
     *stale("CL102", "Tensor.to", "the target is the CPU, with non_blocking=True"),
     *refusing("CL102", "Tensor.numpy", "of a device tensor, with force=True"),
-    *refusing("CL102", "numpy.asarray numpy.array", "of a device tensor", checked=SOURCE),
+    *refusing("CL102", "numpy.asarray numpy.array", "of a device tensor"),
     *refusing("CL102", "Tensor.copy_", "a device tensor into one on the host"),
     *refusing("", "Tensor.type", "`torch.FloatTensor` and its like"),
     *safe("Tensor.to", "another dtype, or the device that the tensor is on"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capturelint.operations.operation import SOURCE, Operation, refusing, safe
+from capturelint.operations.operation import Operation, refusing, safe
 
 SHAPES: tuple[Operation, ...] = (
     # CL301
@@ -36,7 +36,6 @@ SHAPES: tuple[Operation, ...] = (
         "CL301",
         "torch.ops.fbgemm.permute_1D_sparse_data torch.ops.fbgemm.permute_2D_sparse_data",
         "without the total length",
-        checked=SOURCE,
         spared_by=("permuted_lengths_sum",),
         spared_from=5,
     ),
@@ -44,7 +43,6 @@ SHAPES: tuple[Operation, ...] = (
         "CL301",
         "torch.ops.fbgemm.keyed_jagged_index_select_dim1",
         "without the total length",
-        checked=SOURCE,
         spared_by=("selected_lengths_sum",),
         spared_from=7,
     ),

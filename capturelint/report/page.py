@@ -12,8 +12,10 @@ from typing import TypeAlias
 
 from capturelint.lint.codes import OwnCode
 from capturelint.lint.fixture import example
+from capturelint.lint.measured import Measured, reasons, record_of
 from capturelint.lint.registry import RuleEntry
 from capturelint.operations import Operation, operations_of
+from capturelint.operations.measured import known_from
 
 Topic: TypeAlias = RuleEntry | OwnCode
 
@@ -26,7 +28,7 @@ def render(topic: Topic) -> str:
     facts = " | ".join(_facts(topic))
     parts = [title, facts, topic.page]
     if isinstance(topic, RuleEntry):
-        parts += [*_examples(topic), *_operations(topic.code)]
+        parts += [*_examples(topic), *_operations(topic.code), *_measured(topic)]
     return "\n\n".join(parts)
 
 
@@ -102,8 +104,32 @@ def _operations(code: str) -> Iterator[str]:
 
 def _row(row: Operation) -> str:
     effect = row.effect.value if row.effect else "safe"
-    cells = (f"`{row.op}`", row.form, effect, row.torch, row.checked)
+    cells = (f"`{row.op}`", row.form, effect, row.torch, known_from(row))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _measured(entry: RuleEntry) -> Iterator[str]:
+    """Return how many examples a GPU ran, and in a line each which did something else."""
+    record = record_of(entry.code, entry.fixture)
+    count = len(record.current) + len(record.missing)
+    if count:
+        line = f"Measured: {len(record.current)} of {count} examples{_where(record.current)}"
+        others = [one for one in record.current if not one.agrees(entry.rule.about.effects)]
+        unknown = [f"- `{name}`: not measured as it is now" for name in record.missing]
+        yield "\n".join([line, *map(_differing, others), *unknown])
+
+
+def _where(lines: Sequence[Measured]) -> str:
+    places = sorted({(one.device, one.torch, one.driver, one.date) for one in lines})
+    return "".join(
+        f" on {device}, torch {torch}, driver {driver}, {date};"
+        for device, torch, driver, date in places
+    ).rstrip(";")
+
+
+def _differing(one: Measured) -> str:
+    reason = reasons().get(one.rule, {}).get(one.example, one.error or "not what the page says")
+    return f"- `{one.example}`: {one.outcome}: {reason}"
 
 
 def _examples(entry: RuleEntry) -> Iterator[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capturelint.operations.dispatched.row import HOST_COPY, Dispatched, refusing, safe
+from capturelint.operations.dispatched.row import HOST_COPY, SOURCE, Dispatched, refusing, safe
 from capturelint.operations.messages import UNPINNED
-from capturelint.operations.operation import SOURCE
 
 COPIES: tuple[Dispatched, ...] = (
     # A copy of nothing returns before CUDA is asked.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capturelint.operations.dispatched.row import SOLVER, Dispatched, refusing, safe
+from capturelint.operations.dispatched.row import SOLVER, SOURCE, Dispatched, refusing, safe
 from capturelint.operations.messages import NO_EIGENVALUES, NO_FACTOR, UNPINNED
-from capturelint.operations.operation import SOURCE
 
 _ON_EMPTY = (
     "_linalg_svd _linalg_eigh linalg_lstsq linalg_lu linalg_lu_factor_ex "

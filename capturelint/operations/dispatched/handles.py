@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from capturelint.operations.dispatched.row import H200, SOURCE
 from capturelint.operations.messages import NO_BLAS, NO_DNN, NO_FFT, NO_SOLVER
-from capturelint.operations.operation import H200, SOURCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from capturelint.operations.dispatched.row import HOST_COPY, SHAPE, Dispatched, refusing, safe
+from capturelint.operations.dispatched.row import (
+    HOST_COPY,
+    SHAPE,
+    SOURCE,
+    Dispatched,
+    refusing,
+    safe,
+)
 from capturelint.operations.messages import UNPINNED
-from capturelint.operations.operation import SOURCE
 
 _WRITES = "index_put index_put_"
 _INNER = "_index_put_impl_ _unsafe_index_put"

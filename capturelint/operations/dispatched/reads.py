@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from capturelint.operations.dispatched.row import HOST_READ, RANDOM, Dispatched, refusing, safe
-from capturelint.operations.operation import SOURCE
+from capturelint.operations.dispatched.row import (
+    HOST_READ,
+    RANDOM,
+    SOURCE,
+    Dispatched,
+    refusing,
+    safe,
+)
 
 READS: tuple[Dispatched, ...] = (
     *refusing("CL101", "_local_scalar_dense", kind=HOST_READ),

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from capturelint.finding import Effect
 from capturelint.operations.messages import NOT_PERMITTED
-from capturelint.operations.operation import ANY_TORCH, H200
+from capturelint.operations.operation import ANY_TORCH
+
+# The GPU and torch that "checked" rows were captured and replayed on.
+H200 = "H200, torch 2.11.0+cu130"
+# Known from torch's sources or documentation alone.
+SOURCE = "source"
 
 HOST_READ = "host-read"
 HOST_COPY = "host-copy"

@@ -20,6 +20,16 @@ class Model(nn.Module):
 """
 
 
+PINNED = """import torch
+from torch import Tensor, nn
+
+class Model(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        table = torch.arange(16.0).pin_memory()
+        return x + table.to(x.device, non_blocking=True)
+"""
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "m.py").write_text(SOURCE, encoding="utf-8")
@@ -49,6 +59,20 @@ def test_a_number_on_the_host_in_a_tensor_is_copied_in_every_release(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert 8 in _lines(capsys, "--target-torch", "2.14")
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [((), [6]), (("--target-torch", "2.10"), [6]), (("--target-torch", "2.11"), [])],
+)
+def test_what_is_pinned_during_capture_is_kept_by_later_releases(
+    options: tuple[str, ...], lines: list[int], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "m.py").write_text(PINNED, encoding="utf-8")
+    main(["check", "--select", "CL204", "--format", "concise", *options, "m.py"])
+    told = capsys.readouterr().out.splitlines()
+
+    assert [int(line.split(":")[1]) for line in told if line.startswith("m.py:")] == lines
 
 
 def test_the_setting_is_read_and_the_option_wins(

@@ -9,6 +9,7 @@ import pytest
 
 from capturelint.finding import Effect
 from capturelint.lint.codes import OwnCode
+from capturelint.lint.measured import Measured, Record
 from capturelint.lint.registry import RuleEntry, builtin_rules
 from capturelint.operations import Operation
 from capturelint.report import page
@@ -55,9 +56,10 @@ def test_a_rule_without_a_fixture_has_a_page_without_examples(entry: RuleEntry) 
 def test_operations_are_a_table_at_the_end_with_bars_escaped(
     entry: RuleEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = Operation("torch.poke", "int | None", Effect.REFUSES, "CL991", ">=2.6", "H200, 2.11")
+    row = Operation("torch.poke", "int | None", Effect.REFUSES, "CL991", ">=2.6")
     plain = page.render(entry)
     monkeypatch.setattr(page, "operations_of", lambda code: (row,) if code == "CL991" else ())
+    monkeypatch.setattr(page, "known_from", lambda _: "H200, 2.11")
 
     assert page.render(entry) == (
         f"{plain}\n\n"
@@ -66,6 +68,47 @@ def test_operations_are_a_table_at_the_end_with_bars_escaped(
         "|---|---|---|---|---|\n"
         "| `torch.poke` | int \\| None | refuses-capture | >=2.6 | H200, 2.11 |"
     )
+
+
+def test_what_a_gpu_ran_and_what_differs_ends_the_page(
+    entry: RuleEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {
+        "source": "00",
+        "device": "GPU",
+        "torch": "2.11",
+        "driver": "1.2",
+        "date": "2026-01-01",
+    }
+    bad = Measured("CL991", "bad_poke", "refuses-capture", "refused", **about)
+    good = Measured("CL991", "good_look", "refuses-capture", "refused", **about)
+    plain = page.render(entry)
+    record = Record((bad, good), ("good_new",))
+    monkeypatch.setattr(page, "record_of", lambda code, _: record if code == "CL991" else None)
+
+    assert page.render(entry) == (
+        f"{plain}\n\n"
+        "Measured: 2 of 3 examples on GPU, torch 2.11, driver 1.2, 2026-01-01\n"
+        "- `good_look`: refuses-capture: refused\n"
+        "- `good_new`: not measured as it is now"
+    )
+
+
+def test_an_example_that_differs_is_told_with_its_reason(
+    entry: RuleEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {
+        "source": "00",
+        "device": "GPU",
+        "torch": "2.11",
+        "driver": "1.2",
+        "date": "2026-01-01",
+    }
+    bad = Measured("CL991", "bad_poke", "replays-equal", "", **about)
+    monkeypatch.setattr(page, "record_of", lambda *_: Record((bad,), ()))
+    monkeypatch.setattr(page, "reasons", lambda: {"CL991": {"bad_poke": "a reason"}})
+
+    assert page.render(entry).endswith("\n- `bad_poke`: replays-equal: a reason")
 
 
 def test_the_list_has_aligned_columns_and_the_first_sentence_of_each_page(entry: RuleEntry) -> None:
