@@ -8,6 +8,8 @@ mistake, 3 our bug, 4 undecided.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import io
 import sys
 from collections.abc import Callable, Sequence
@@ -24,13 +26,20 @@ _COMMANDS = (
     ("rule", "explain a rule, or list them all"),
     ("doctor", "say what is there to run models with, and what a missing piece takes away"),
 )
+# They are short, and what they make stays: walking it for garbage is a tenth of their time.
+_UNCOLLECTED = frozenset({"check", "roots"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. `argv` defaults to that of the process."""
     _survive_any_encoding()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and not _UNCOLLECTED.isdisjoint(words[:1]):
+        gc.disable()
+        # Python collects once more when it ends.
+        atexit.register(gc.freeze)
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        return _run(words)
     except CapturelintError as error:
         complain(str(error))
         return 2

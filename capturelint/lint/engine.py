@@ -14,7 +14,6 @@ from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import (
     deep_recursion,
-    settled_heap,
     without_collection,
     without_warnings,
 )
@@ -63,7 +62,7 @@ def check(
     )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors, warnings = unmatched(linked, config, [] if stdin is not None else paths)
-    with settled_heap(), without_warnings():
+    with without_collection(), without_warnings():
         found += _said(linked, active, progress, mend)
     for index, why in linked.failures():
         found.append(_unread(linked, index, why))

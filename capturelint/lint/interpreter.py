@@ -30,7 +30,7 @@ def without_warnings() -> Iterator[None]:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Keep the garbage collector from walking trees that hold no cycles, a fifth of the time."""
+    """Keep the garbage collector from walking what holds few cycles and stays, a tenth of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -38,16 +38,6 @@ def without_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-@contextmanager
-def settled_heap() -> Iterator[None]:
-    """Keep the garbage collector from walking, over and over, what is there already and stays."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 # Calls of Python functions take no room on the C stack since 3.11.
