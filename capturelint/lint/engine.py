@@ -14,6 +14,7 @@ from capturelint.lint.files import Problem, as_finding, discover
 from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import (
     deep_recursion,
+    with_room,
     without_collection,
     without_warnings,
 )
@@ -128,17 +129,19 @@ def linked_files(
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
         named = [path for path in paths if path.is_file()]
     with without_collection(), without_warnings():
-        return link(
-            found,
-            problems,
-            config,
-            wanted,
-            stdin=stdin,
-            progress=progress,
-            named=named,
-            store=store,
-            seen=seen,
-            texts=texts,
+        return with_room(
+            lambda: link(
+                found,
+                problems,
+                config,
+                wanted,
+                stdin=stdin,
+                progress=progress,
+                named=named,
+                store=store,
+                seen=seen,
+                texts=texts,
+            )
         )
 
 
