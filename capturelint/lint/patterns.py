@@ -12,6 +12,8 @@ from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 
 _SUBCLASSES = "subclasses:"
+# How much of a pattern's longest text it is found by.
+_PIECE = 6
 _WILDCARD = re.compile(r"[*?]|\[.*")
 
 
@@ -27,7 +29,15 @@ class Patterns:
         self._project = project
         given = [self._real_name(pattern) for pattern in patterns]
         plain = [p for p in given if not p.startswith(_SUBCLASSES)]
-        self._plain = [(_literal(one), _compiled([one], r"(?:\..*)?")) for one in plain]
+        self._names = frozenset(p for p in plain if _WILDCARD.search(p) is None)
+        # By the end of its longest text, so that few are tried on a name.
+        self._wild: dict[str, list[tuple[list[str], re.Pattern[str]]]] = {}
+        for one in plain:
+            if one not in self._names:
+                texts = _literals(one)
+                found = self._wild.setdefault(texts[0][-_PIECE:] if texts else "", [])
+                found.append((texts, _compiled([one], r"(?:\..*)?")))
+        self._sizes = {len(piece) for piece in self._wild}
         self._whole = _compiled(plain, "") if plain else None
         self._below: list[tuple[frozenset[int], str]] = [
             found
@@ -58,9 +68,15 @@ class Patterns:
     def match(self, function: Function) -> bool:
         """Return whether a pattern covers a function."""
         name = function.full_name
-        for literal, pattern in self._plain:
-            if literal in name and pattern.match(name):
-                return True
+        if any(outer in self._names for outer in _outer_names(name)):
+            return True
+        pieces = {
+            name[at : at + size] for size in self._sizes for at in range(len(name) - size + 1)
+        }
+        for piece in self._wild.keys() & pieces:
+            for texts, pattern in self._wild[piece]:
+                if all(text in name for text in texts) and pattern.match(name):
+                    return True
         return self._is_below(function)
 
     def match_entry(self, function: Function) -> bool:
@@ -131,6 +147,13 @@ def _compiled(patterns: list[str], inside: str) -> re.Pattern[str]:
     return re.compile("|".join(rf"(?:{body}){inside}\Z" for body in bodies))
 
 
-def _literal(pattern: str) -> str:
-    """Return the longest text without wildcards in a pattern: what does not hold it, cannot match."""
-    return max(_WILDCARD.split(pattern), key=len)
+def _outer_names(name: str) -> Iterator[str]:
+    """Yield `a.b.c`, `a.b` and `a` of `a.b.c`."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+def _literals(pattern: str) -> list[str]:
+    """Return the texts without wildcards in a pattern, longest first: a name must hold all of them."""
+    return sorted(filter(None, _WILDCARD.split(pattern)), key=len, reverse=True)
