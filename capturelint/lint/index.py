@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from capturelint.lint.directives import has_comments
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
 from capturelint.lint.site_marks import has_site, mark_sites
-from capturelint.lint.stores import foreign, stored
+from capturelint.lint.stores import foreign, sets_nothing, stored
 from capturelint.names import (
     ClassFacts,
     FileFacts,
@@ -21,19 +20,16 @@ from capturelint.names import (
 from capturelint.source import split_lines
 
 _RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
-_BLOCKS = frozenset(
-    {
-        ast.If,
-        ast.For,
-        ast.AsyncFor,
-        ast.While,
-        ast.With,
-        ast.AsyncWith,
-        ast.Try,
-        ast.Match,
-        *((ast.TryStar,) if hasattr(ast, "TryStar") else ()),
-    }
-)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Where statements hold statements: in fields, and in each part of a field.
+_TRY = (("body", "orelse", "finalbody"), "handlers")
+_BLOCKS: dict[type, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys((ast.If, ast.For, ast.AsyncFor, ast.While), (("body", "orelse"), "")),
+    **dict.fromkeys((ast.With, ast.AsyncWith), (("body",), "")),
+    ast.Try: _TRY,
+    ast.Match: ((), "cases"),
+    **({ast.TryStar: _TRY} if hasattr(ast, "TryStar") else {}),
+}
 # What may set an attribute, or say that a name is rebound.
 _STORING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global})
 
@@ -92,25 +88,36 @@ class _Walk:
         self.markers = Markers(text)
 
     def statements(self, body: list[ast.stmt], scope: Scope) -> None:
+        is_inside = scope.function >= 0
         for node in body:
             # By type and most frequent first, because this is done for every statement of a tree.
             kind = type(node)
-            if kind in _BLOCKS:
-                for block in _blocks(node):
-                    self.statements(block, scope)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if kind in _STORING and is_inside:
+                if not sets_nothing(node):
+                    self._note_stores(node, self.functions[scope.function])
+            elif kind in _BLOCKS:
+                self._blocks(node, *_BLOCKS[kind], scope)
+            elif isinstance(node, _FUNCTIONS):
                 self._function(node, scope)
             elif isinstance(node, ast.ClassDef):
                 self._class(node, scope)
-            elif scope.function >= 0:
-                if kind in _STORING and not _binds_a_name(node):
-                    self._note_stores(node, self.functions[scope.function])
+            elif is_inside:
+                continue
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
             elif scope.owner < 0:
                 self.foreign.update(dict.fromkeys(foreign(node, "")))
                 if isinstance(node, ast.Assign | ast.AnnAssign):
                     self._module_assign(node)
+
+    def _blocks(self, node: ast.stmt, names: tuple[str, ...], parts: str, scope: Scope) -> None:
+        for name in names:
+            block = getattr(node, name)
+            if block:
+                self.statements(block, scope)
+        if parts:
+            for part in getattr(node, parts):
+                self.statements(part.body, scope)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         index = len(self.functions)
@@ -192,21 +199,3 @@ class _Walk:
         if self.lines is None:
             self.lines = split_lines(self.text)
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset]
-
-
-def _binds_a_name(node: ast.stmt) -> bool:
-    """Return whether a statement is `name = ...`, which sets no attribute."""
-    if not isinstance(node, ast.Assign) or len(node.targets) > 1:
-        return False
-    return isinstance(node.targets[0], ast.Name)
-
-
-def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if block:
-            yield block
-    for handler in getattr(node, "handlers", ()):
-        yield handler.body
-    for case in getattr(node, "cases", ()):
-        yield case.body

@@ -11,6 +11,27 @@ _REGISTRARS = frozenset({"register_buffer", "register_parameter", "add_module", 
 _GROWERS = frozenset({"append", "extend", "insert", "update", "add_module"})
 
 
+_STORING_METHODS = _REGISTRARS | _GROWERS
+
+
+def sets_nothing(node: ast.stmt) -> bool:
+    """Return whether it is plain that a statement sets no attribute, as it is of most."""
+    if isinstance(node, ast.Expr):
+        call = node.value
+        if not isinstance(call, ast.Call):
+            return True
+        function = call.func
+        if isinstance(function, ast.Attribute):
+            return function.attr not in _STORING_METHODS and function.attr[-1] != "_"
+        return not isinstance(function, ast.Name) or function.id != "setattr"
+    if isinstance(node, ast.Assign):
+        return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    return isinstance(node, _TO_ONE_TARGET) and isinstance(node.target, ast.Name)
+
+
+_TO_ONE_TARGET = (ast.AnnAssign, ast.AugAssign)
+
+
 def stored(node: ast.stmt, self_name: str) -> Iterator[str]:
     """Yield the attributes of self that a statement assigns, registers, grows or changes in place."""
     if isinstance(node, ast.Assign):
