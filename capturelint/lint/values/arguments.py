@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from capturelint.kind import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What a call passes.
 
     `is_open`: `*args` or `**kwargs` may pass more. `rest` is what each of `*args` is, if known.

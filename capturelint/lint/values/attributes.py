@@ -26,20 +26,29 @@ class Attributes:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._values: dict[tuple[int, str], Value | None] = {}
-        self._found: dict[tuple[Ref, str], list[int]] = {}
+        self._found: dict[tuple[Ref, str], tuple[int, ...]] = {}
+        self._bound: dict[tuple[Ref, str], Value] = {}
         self._storing: dict[int, dict[str, list[Function]]] = {}
 
     def lookup(self, frame: Frame, ref: Ref, name: str) -> Value | None:
         """Return `name` of an instance (or class); a property is called. None if nothing is known."""
-        project = self._analysis.project
-        methods = self._found.get((ref, name))
+        key = (ref, name)
+        bound = self._bound.get(key)
+        if bound is not None:
+            return bound
+        methods = self._found.get(key)
         if methods is None:
-            methods = self._found[ref, name] = self._methods(ref, name)
+            methods = self._found[key] = tuple(self._methods(ref, name))
         if not methods:
             return self._stored(ref.at, name)
-        first = project.functions[methods[0]]
-        if any(decorator in _PROPERTIES for decorator in first.facts.decorators):
+        first = self._analysis.project.functions[methods[0]]
+        if not _PROPERTIES.isdisjoint(first.facts.decorators):
             return self._property(frame, ref, methods)
+        bound = self._bound[key] = self._bind(ref, name, methods, first)
+        return bound
+
+    def _bind(self, ref: Ref, name: str, methods: tuple[int, ...], first: Function) -> Value:
+        """Return what reading `name` of an instance (or class) gives that has such methods."""
         if name == "apply" and first.facts.name == "forward":
             # An autograd function: torch gives `forward` the context first.
             return Value(Kind.HOST_VALUE, refs=(Ref(Role.METHOD, methods[0], ref.at),))
@@ -70,7 +79,7 @@ class Attributes:
             return [forward] if forward >= 0 else []
         return []
 
-    def _property(self, frame: Frame, ref: Ref, methods: list[int]) -> Value:
+    def _property(self, frame: Frame, ref: Ref, methods: tuple[int, ...]) -> Value:
         results = [
             self._analysis.call(frame, Ref(Role.METHOD, index, ref.at), Arguments(), None)
             for index in methods

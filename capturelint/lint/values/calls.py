@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from contextlib import nullcontext
 
 from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Mark, Value
 from capturelint.lint.values import builtin_calls, factories, host_sources, tables, tensors
@@ -39,7 +38,10 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     else:
         target = frame.evaluate(function)
         name = function.id if isinstance(function, ast.Name) else ""
-    with frame.kept.only_asked() if name in _ASKERS else nullcontext():
+    if name in _ASKERS:
+        with frame.kept.only_asked():
+            arguments = evaluated_arguments(frame, node)
+    else:
         arguments = evaluated_arguments(frame, node)
     if frame.live:
         note_own_call(frame, node, target, arguments.positional, reads)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 _DEEPEST = 20
 
 
@@ -19,11 +16,12 @@ class Depth:
         """Return whether one more call may be evaluated inside those under way."""
         return self._depth < _DEEPEST
 
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
-        """Count one more call under way."""
+    def deeper(self) -> Depth:
+        """Return what counts one more call under way while it is entered."""
+        return self
+
+    def __enter__(self) -> None:
         self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1

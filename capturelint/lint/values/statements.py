@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from capturelint.kind import HOST, UNKNOWN
 from capturelint.lint.values import fills, once, truth
@@ -21,13 +21,19 @@ from capturelint.rule import Trait
 _MOST_PASSES = (3, 3, 3, 2, 2, 2)
 
 
+# Which arms of an `if` only the first call takes, where no arm is live anyway.
+_NEITHER: Mapping[bool, bool] = {True: False, False: False}
+
+
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     """Run statements in order; return whether control comes out at the end."""
     for position, node in enumerate(body):
         if not _run(frame, node):
             return False
-        if isinstance(node, ast.If) and once.is_memo_return(
-            node, body[position + 1 :], frame.origins, frame.parameters
+        if (
+            isinstance(node, ast.If)
+            and _may_be_live(frame)
+            and once.is_memo_return(node, body[position + 1 :], frame.origins, frame.parameters)
         ):
             # What follows fills a cache that later calls find filled.
             with frame.dormant():
@@ -50,6 +56,8 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     certain = truth.test(frame, node.test)
     if certain is None:
         note_decision(frame, node, node.test)
+    if not _may_be_live(frame):
+        return run_arms(frame, node, run_block, certain=certain, dormant=_NEITHER)
     is_first = once.is_first_call_only(
         node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
     )
@@ -59,6 +67,11 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
         False: fills.is_filled_by_else(node, frame.origins) or False in aside,
     }
     return run_arms(frame, node, run_block, certain=certain, dormant=dormant)
+
+
+def _may_be_live(frame: Frame) -> bool:
+    """Return whether code is live or captured, or may come to be; else nothing is made dormant."""
+    return frame.live or frame.captured or frame.analysis.may_begin(frame)
 
 
 def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:

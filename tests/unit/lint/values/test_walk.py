@@ -13,7 +13,8 @@ def f(x, *args, key=1, **rest):
         case {"a": 1, **more}: pass
     return f"{x!r:>{3}}" if (lambda: x) else -x
 """
-_LEAVES = (ast.Name, ast.Constant, ast.expr_context)
+_OPERATORS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+_LEAVES = (ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
 
 
 def test_all_nodes_but_leaves_are_walked_once() -> None:
