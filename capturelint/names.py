@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -116,7 +117,10 @@ def imported_names(
 ) -> Iterator[tuple[str, tuple[str, str | None]]]:
     """Yield each local name that an import binds, with the module and the name in it."""
     if isinstance(node, ast.ImportFrom):
-        module = absolute_module(node.module, node.level, here=here, is_package=is_package)
+        # Kept once for all files that import it.
+        module = sys.intern(
+            absolute_module(node.module, node.level, here=here, is_package=is_package)
+        )
         for alias in node.names:
             yield alias.asname or alias.name, (module, None if alias.name == "*" else alias.name)
         return

@@ -133,13 +133,25 @@ def _read_bytes(path: Path) -> tuple[bytes, os.stat_result]:
             _fail(path, "is a folder, not a file")
         if not stat.S_ISREG(status.st_mode):
             _fail(path, "is not a regular file")
-        limit = _NOTEBOOK_LIMIT if is_notebook(path.name) else SIZE_LIMIT
-        if status.st_size > limit:
-            _fail(path, _too_long(status.st_size, limit))
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(), status
+        if status.st_size > SIZE_LIMIT:
+            limit = _NOTEBOOK_LIMIT if is_notebook(path.name) else SIZE_LIMIT
+            if status.st_size > limit:
+                _fail(path, _too_long(status.st_size, limit))
+        return _all_of(handle, status.st_size), status
     finally:
         os.close(handle)
+
+
+def _all_of(handle: int, size: int) -> bytes:
+    """Return all that an open file holds. `size`: how much that should be."""
+    # A file object takes three more calls of the system.
+    data = os.read(handle, size + 1)
+    if len(data) == size:
+        return data
+    parts = [data]
+    while parts[-1]:
+        parts.append(os.read(handle, size + 1))
+    return b"".join(parts)
 
 
 def _notebook_text(data: bytes, path: Path) -> str:

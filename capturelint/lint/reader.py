@@ -1,7 +1,10 @@
 """Facts and texts of the files of one run: read once, found again by module name."""
 
+# ruff: noqa: PTH118
+
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +23,8 @@ from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
 
 _TEXTS = 48
-_TREES = 400
+# A line of a tree takes about a kilobyte.
+_LINES_OF_TREES = 3000
 
 
 class Reader:
@@ -45,7 +49,8 @@ class Reader:
         self._store = store
         self.modules = Modules()
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
-        self._trees: OrderedDict[int, FunctionNode | None] = OrderedDict()
+        self._trees: OrderedDict[int, tuple[FunctionNode | None, int]] = OrderedDict()
+        self._lines_of_trees = 0
 
     def index(
         self, paths: Sequence[Path], *, jobs: int, progress: Callable[[str], None] | None
@@ -74,11 +79,11 @@ class Reader:
                 yield one
                 continue
             found = next(new)
-            self._note(
-                named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
-            )
-            if self._store is not None and not self._is_given(str(named[0])):
-                fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
+            if self._store is not None:
+                said = digest(found.said.encode())
+                self._note(named, Held(found.digest, found.stamp, said), found.result)
+                if not self._is_given(str(named[0])):
+                    fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
             yield found.result
         if self._store is not None:
             self._store.keep(fresh)
@@ -106,10 +111,11 @@ class Reader:
         folder = self.modules.folder_of(top)
         if folder is None:
             return None
-        base = folder.joinpath(*rest.split(".")) if rest else folder
-        for path in (base.with_suffix(".py"), base / "__init__.py"):
+        # Text, not Path: most modules that are asked for are names in one that is there.
+        base = os.path.join(folder, *rest.split(".")) if rest else os.fspath(folder)
+        for path, is_package in ((f"{base}.py", False), (os.path.join(base, "__init__.py"), True)):
             if self.seen.is_file(path):
-                named = (path, module, path.name == "__init__.py")
+                named = (Path(path), module, is_package)
                 (result,) = self._indexed([named], 1)
                 return None if isinstance(result, Problem) else result
         return None
@@ -167,15 +173,22 @@ class Reader:
         """Return the tree of a function, parsed alone; None if its file changed meanwhile."""
         if function.index in self._trees:
             self._trees.move_to_end(function.index)
-            return self._trees[function.index]
+            return self._trees[function.index][0]
         try:
             node = self.source_of(function).parsed(function.facts)
         except UnreadableFileError:
             node = None
-        self._trees[function.index] = node
-        if len(self._trees) > _TREES:
-            self._trees.popitem(last=False)
+        size = function.facts.end_line - function.facts.first_line + 1
+        self._trees[function.index] = node, size
+        self._lines_of_trees += size
+        while self._lines_of_trees > _LINES_OF_TREES and len(self._trees) > 1:
+            self._lines_of_trees -= self._trees.popitem(last=False)[1][1]
         return node
+
+    def forget_trees(self) -> None:
+        """Drop the trees that were kept, once most of them will not be asked for again."""
+        self._trees.clear()
+        self._lines_of_trees = 0
 
     def _is_given(self, path: str) -> bool:
         return path in self._given

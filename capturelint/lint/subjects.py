@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import functools
+<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
+=======
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import TypeVar
+>>>>>>> c38b7b8 (Keep less of what was evaluated, and fewer trees)
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -42,7 +47,7 @@ class UnparsedError(Exception):
     """A function that Python can read, and libcst cannot."""
 
 
-def is_wanted(rule: type[Rule], names: set[str], traits: set[Trait]) -> bool:
+def is_wanted(rule: type[Rule], names: Set[str], traits: Set[Trait]) -> bool:
     """Return whether a function with these marks can hold what a rule looks for."""
     triggers = rule.triggers
     return not triggers.names.isdisjoint(names) or not triggers.traits.isdisjoint(traits)

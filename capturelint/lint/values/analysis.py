@@ -202,11 +202,12 @@ class Analysis(Depth):
             self._queue[index] = None
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
-        state.names, state.traits, state.kept = frame.names, frame.traits, frame.kept
+        state.kept = frame.kept
         if frame.kept.moved or any(store.mark is not None for store in frame.kept.stores):
-            state.traits.add(Trait.TENSOR_KEPT)
-        keeps = state.is_site or self._wanted(frame.names, frame.traits)
-        state.values = frame.values if keeps else {}
+            frame.traits.add(Trait.TENSOR_KEPT)
+        state.names, state.traits, state.values = frozenset(), frozenset(), {}
+        if state.is_site or self._wanted(frame.names, frame.traits):
+            state.names, state.traits, state.values = frame.names, frame.traits, frame.values
         result = frame.result()
         if result != state.returns:
             is_first = state.rounds == 1 or state.returns == UNKNOWN
@@ -237,6 +238,10 @@ class Analysis(Depth):
         """Return whether a frame is the evaluation of a capture site's own function."""
         state = None if frame.function is None else self.states.get(frame.function.index)
         return state is not None and state.is_site
+
+    def may_begin(self, frame: Frame) -> bool:
+        """Return whether code that is not captured may begin to be, somewhere in a frame."""
+        return self.surroundings.around or self.is_site(frame)
 
     def default_place(self, frame: Frame) -> Kind:
         """Return where a tensor is made without `device=`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.symbols import Function
@@ -13,7 +13,10 @@ from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.expressions import EVALUATORS
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import UNFINISHED
+from capturelint.lint.values.kept import RawSpan
 from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
+from capturelint.names import FileFacts
+from capturelint.rule import Trait
 from capturelint.source import FunctionNode
 
 if TYPE_CHECKING:
@@ -21,6 +24,32 @@ if TYPE_CHECKING:
 
 # Lambdas that make lambdas and call each twice would run without end.
 _MOST_RUNS = 100
+
+
+class _Home(NamedTuple):
+    """Of the frame in which a function or lambda was made, what is needed when it is called."""
+
+    file: FileFacts
+    function: Function | None
+    self_name: str
+    values: dict[RawSpan, Value]
+    names: set[str]
+    traits: set[Trait]
+    closure: dict[str, Value]
+    env: dict[str, Value]
+
+    @classmethod
+    def of(cls, frame: Frame) -> _Home:
+        return cls(
+            frame.file,
+            frame.function,
+            frame.self_name,
+            frame.values,
+            frame.names,
+            frame.traits,
+            frame.closure,
+            frame.env,
+        )
 
 
 class Entrance:
@@ -33,8 +62,8 @@ class Entrance:
         self._analysis = analysis
         self._signatures: dict[int, Signature | None] = {}
         self._declared: dict[int, Value] = {}
-        self._closures: dict[int, tuple[Frame, dict[str, Value]]] = {}
-        self._lambdas: list[tuple[Frame, dict[str, Value], ast.Lambda]] = []
+        self._closures: dict[int, _Home] = {}
+        self._lambdas: list[tuple[_Home, ast.Lambda]] = []
         self._called: dict[tuple[int, Arguments, bool], Value] = {}
         self._runs: Counter[ast.Lambda] = Counter()
         self._lines: dict[str, dict[int, Ref]] = {}
@@ -51,10 +80,9 @@ class Entrance:
     ) -> Frame:
         """Return a frame with the parameters of a function bound. `given`: what callers pass."""
         frame = Frame(self._analysis, function.file, function, EVALUATORS, captured=captured)
-        closure = self._closures.get(function.index)
-        if closure is not None:
-            home, env = closure
-            frame.closure = {**home.closure, **env}
+        home = self._closures.get(function.index)
+        if home is not None:
+            frame.closure = {**home.closure, **home.env}
             frame.self_name = home.self_name
         signature = self._known_signature(function, node)
         frame.parameters = signature.names
@@ -104,7 +132,7 @@ class Entrance:
         """Return what calling a lambda gives."""
         key = (index, arguments, frame.live)
         if key not in self._called:
-            node = self._lambdas[-index - 1][2]
+            node = self._lambdas[-index - 1][1]
             if not self._analysis.may_go_deeper or self._runs[node] >= _MOST_RUNS:
                 return UNKNOWN
             self._runs[node] += 1
@@ -119,13 +147,13 @@ class Entrance:
         self, frame: Frame, index: int, arguments: Arguments
     ) -> tuple[Frame, ast.expr]:
         """Return a frame for a lambda called from `frame`, and the lambda's body."""
-        home, env, node = self._lambdas[-index - 1]
+        home, node = self._lambdas[-index - 1]
         inner = Frame(self._analysis, home.file, home.function, EVALUATORS, captured=False)
         inner.self_name = home.self_name
         inner.captured, inner.live = frame.captured, frame.live
         # What a lambda does is noted where it stands.
         inner.values, inner.names, inner.traits = home.values, home.names, home.traits
-        inner.closure = {**home.closure, **env}
+        inner.closure = {**home.closure, **home.env}
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         inner.env = dict.fromkeys(names, UNKNOWN)
         inner.env.update(zip(names, arguments.positional, strict=False))
@@ -134,7 +162,7 @@ class Entrance:
 
     def lambda_ref(self, frame: Frame, node: ast.Lambda) -> Ref:
         """Return the reference of a lambda made in `frame`."""
-        self._lambdas.append((frame, frame.env, node))
+        self._lambdas.append((_Home.of(frame), node))
         return Ref(Role.FUNCTION, -len(self._lambdas))
 
     def defined(self, frame: Frame, node: FunctionNode | ast.ClassDef) -> Value:
@@ -147,7 +175,7 @@ class Entrance:
         if ref is None:
             return UNKNOWN
         if ref.role is Role.FUNCTION:
-            self._closures[ref.at] = (frame, frame.env)
+            self._closures[ref.at] = _Home.of(frame)
         return Value(Kind.HOST_VALUE, refs=(ref,))
 
     def _definitions(self, module: str) -> dict[int, Ref]:

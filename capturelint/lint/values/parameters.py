@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import tables, usage
 from capturelint.lint.values.attributes import parameter_value
+from capturelint.lint.values.frame import chain_text
 from capturelint.lint.values.join import join, join_passed, mapping, sequence
 from capturelint.source import FunctionNode
 
@@ -20,21 +22,26 @@ if TYPE_CHECKING:
 
 _DEBUG = re.compile(tables.DEBUG_PARAMETER)
 _LABEL = re.compile(tables.LABEL_NAME)
+_NO_DEFAULTS: Mapping[str, Value] = {}
+_COMMON_DEFAULTS: Mapping[bool | None, Value] = {
+    one: Value(Kind.HOST_VALUE, constant=(one,)) for one in (None, True, False)
+}
 
 
 @dataclass(slots=True)
 class Signature:
     """What a call needs of a function, kept when its tree is dropped.
 
-    `defaults` are the values of parameters that have one; `used` are the names that the body uses
-    as only tensors can be used, None until somebody asks; `proven` those of them beyond doubt.
-    `doubted` are the names that the body compares with None, None until somebody asks.
+    `defaults` are the values of parameters that have one; `returns` is the annotation, as text where
+    that is a plain name. `used` are the parameters that the body uses as only tensors can be used,
+    None until somebody asks; `proven` those of them beyond doubt. `doubted` are those that the body
+    compares with None, None until somebody asks.
     """
 
     positional: tuple[str, ...]
-    names: frozenset[str]
-    defaults: dict[str, Value]
-    returns: ast.expr | None
+    names: tuple[str, ...]
+    defaults: Mapping[str, Value]
+    returns: ast.expr | str | None
     used: frozenset[str] | None = None
     proven: frozenset[str] = frozenset()
     doubted: frozenset[str] | None = None
@@ -44,12 +51,20 @@ def signature_of(node: FunctionNode) -> Signature:
     """Return the signature of a function."""
     args = node.args
     positional = tuple(a.arg for a in (*args.posonlyargs, *args.args))
+    given = {name: default_value(default) for name, default in defaults(node).items()}
     return Signature(
         positional,
-        frozenset((*positional, *(a.arg for a in args.kwonlyargs))),
-        {name: default_value(default) for name, default in defaults(node).items()},
-        node.returns,
+        (*positional, *(a.arg for a in args.kwonlyargs)),
+        given or _NO_DEFAULTS,
+        _returned(node.returns),
     )
+
+
+def _returned(node: ast.expr | None) -> ast.expr | str | None:
+    """Return an annotation to be kept: a name takes a tenth of the memory of its tree."""
+    if isinstance(node, ast.Constant) and node.value is None:
+        return "None"
+    return node if node is None else chain_text(node) or node
 
 
 def bound(signature: Signature, arguments: Arguments, *, skip_first: bool) -> dict[str, Value]:
@@ -83,6 +98,8 @@ def defaults(node: FunctionNode) -> dict[str, ast.expr]:
 def default_value(node: ast.expr) -> Value:
     """Return the value of a default expression."""
     if isinstance(node, ast.Constant):
+        if node.value is None or isinstance(node.value, bool):
+            return _COMMON_DEFAULTS[node.value]
         return Value(Kind.HOST_VALUE, constant=(node.value,))
     if isinstance(node, ast.Tuple | ast.List | ast.Dict):
         return HOST
@@ -120,7 +137,9 @@ def entry_values(
                 value = value._replace(optional=arg.arg in _doubted(signature, node))
         if value.is_unknown and not is_setup:
             if signature.used is None:
-                signature.used, signature.proven = usage.tensor_names(node)
+                used, proven = usage.tensor_names(node)
+                signature.used = used.intersection(signature.names)
+                signature.proven = proven.intersection(signature.names)
             may_be_first = is_root and arg.arg not in by_default
             if arg.arg in signature.used or (may_be_first and usage.is_plain_first(node, arg.arg)):
                 # A method that only tensors have leaves no doubt.
@@ -180,5 +199,5 @@ def _at_root(name: str, value: Value, default: ast.expr | None) -> Value:
 
 def _doubted(signature: Signature, node: FunctionNode) -> frozenset[str]:
     if signature.doubted is None:
-        signature.doubted = usage.names_doubted(node)
+        signature.doubted = usage.names_doubted(node).intersection(signature.names)
     return signature.doubted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from capturelint.kind import UNKNOWN, Mark, Value
@@ -15,6 +16,7 @@ class FunctionState:
 
     `is_start`: it runs each step around a captured region, or, where `loop_line` is not 0, the loop
     on that line of its file does.
+    `names`, `traits` and `values` are empty where no rule asks for them.
     `driver`: of a capture site, what is known of its code outside the captured region.
     """
 
@@ -30,8 +32,8 @@ class FunctionState:
     has_region: bool = False
     kept: Kept = field(default_factory=Kept)
     marks: dict[RawSpan, Mark] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-    traits: set[Trait] = field(default_factory=set)
+    names: Set[str] = frozenset()
+    traits: Set[Trait] = frozenset()
     callers: set[int] = field(default_factory=set)
     chain: tuple[int, int] | None = None
     rounds: int = 0

@@ -183,10 +183,12 @@ class Surroundings:
             return HOST
         return value
 
-    def annotation(self, node: ast.expr | None, module: str) -> Value:
-        """Return what an annotation says."""
+    def annotation(self, node: ast.expr | str | None, module: str) -> Value:
+        """Return what an annotation says, given as a tree or as text."""
         if node is None:
             return UNKNOWN
+        if isinstance(node, str):
+            return hints.value_of_text(node, self.project, module)
         return hints.value_of(node, self.project, module)
 
     def line_shift(self, function: Function | None) -> int:
