@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +94,8 @@ class Since:
         inside = since.relative(config.root, self._repository.top)
         old = replace(config, root=folder if inside is None else folder / inside)
         told = None if progress is None else _prefixed(progress)
+        # What the run before made; the collector is off.
+        gc.collect()
         return engine.check(paths, old, rules, progress=told).findings
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -56,6 +57,8 @@ class Runs:
 
         if not texts:
             return self.made(progress)[0]
+        # What the run before made; the collector is off.
+        gc.collect()
         return self._check(progress, self.plan(), Seen(), texts)
 
     def _check(

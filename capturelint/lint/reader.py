@@ -79,11 +79,11 @@ class Reader:
                 yield one
                 continue
             found = next(new)
-            if self._store is not None:
-                said = digest(found.said.encode())
-                self._note(named, Held(found.digest, found.stamp, said), found.result)
-                if not self._is_given(str(named[0])):
-                    fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
+            self._note(
+                named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
+            )
+            if self._store is not None and not self._is_given(str(named[0])):
+                fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
             yield found.result
         if self._store is not None:
             self._store.keep(fresh)

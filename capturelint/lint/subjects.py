@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import functools
-<<<<<<< HEAD
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
-=======
-from collections.abc import Callable, Iterable, Mapping, Set
-from typing import TypeVar
->>>>>>> c38b7b8 (Keep less of what was evaluated, and fewer trees)
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
