@@ -14,6 +14,9 @@ from capturelint.lint.symbols import Function
 _SUBCLASSES = "subclasses:"
 # How much of a pattern's longest text it is found by.
 _PIECE = 6
+_FEW = 40
+# The texts of a pattern that a name must hold, longest first, and the expression for all of it.
+_Wild = tuple[list[str], re.Pattern[str]]
 _WILDCARD = re.compile(r"[*?]|\[.*")
 
 
@@ -30,22 +33,30 @@ class Patterns:
         given = [self._real_name(pattern) for pattern in patterns]
         plain = [p for p in given if not p.startswith(_SUBCLASSES)]
         self._names = frozenset(p for p in plain if _WILDCARD.search(p) is None)
-        # By the end of its longest text, so that few are tried on a name.
-        self._wild: dict[str, list[tuple[list[str], re.Pattern[str]]]] = {}
-        for one in plain:
-            if one not in self._names:
-                texts = _literals(one)
-                found = self._wild.setdefault(texts[0][-_PIECE:] if texts else "", [])
-                found.append((texts, _compiled([one], r"(?:\..*)?")))
-        self._sizes = {len(piece) for piece in self._wild}
-        self._whole = _compiled(plain, "") if plain else None
-        self._below: list[tuple[frozenset[int], str]] = [
-            found
-            for p in given
-            if p.startswith(_SUBCLASSES)
-            for found in [self._family(p[len(_SUBCLASSES) :])]
-            if found is not None
+        self._wild = [
+            (_literals(one), _compiled([one], r"(?:\..*)?"))
+            for one in plain
+            if one not in self._names
         ]
+        # By the end of the longest text, so that few of many are tried on a name.
+        self._by_piece: dict[str, list[_Wild]] = {}
+        for wild in self._wild if len(self._wild) > _FEW else ():
+            self._by_piece.setdefault(wild[0][0][-_PIECE:] if wild[0] else "", []).append(wild)
+        self._sizes = {len(piece) for piece in self._by_piece}
+        self._whole = _compiled(plain, "") if plain else None
+        # Of each class below one that is named, the methods that are meant; "" for all.
+        self._below: dict[int, set[str]] = {}
+        for family, method in self._families(given):
+            for index in family:
+                self._below.setdefault(index, set()).add(method)
+        self._methods = frozenset().union(*self._below.values())
+
+    def _families(self, given: Iterable[str]) -> Iterator[tuple[frozenset[int], str]]:
+        for pattern in given:
+            if pattern.startswith(_SUBCLASSES):
+                found = self._family(pattern[len(_SUBCLASSES) :])
+                if found is not None:
+                    yield found
 
     def _real_name(self, pattern: str) -> str:
         """Return a pattern; of a name that a package re-exports, where it is defined."""
@@ -68,16 +79,28 @@ class Patterns:
     def match(self, function: Function) -> bool:
         """Return whether a pattern covers a function."""
         name = function.full_name
-        if any(outer in self._names for outer in _outer_names(name)):
-            return True
+        outer = name
+        while outer:
+            if outer in self._names:
+                return True
+            outer = outer.rpartition(".")[0]
+        for texts, pattern in self._tried(name):
+            for text in texts:
+                if text not in name:
+                    break
+            else:
+                if pattern.match(name):
+                    return True
+        return self._is_below(function)
+
+    def _tried(self, name: str) -> Iterable[_Wild]:
+        """Return the patterns with wildcards that may match a name."""
+        if not self._by_piece:
+            return self._wild
         pieces = {
             name[at : at + size] for size in self._sizes for at in range(len(name) - size + 1)
         }
-        for piece in self._wild.keys() & pieces:
-            for texts, pattern in self._wild[piece]:
-                if all(text in name for text in texts) and pattern.match(name):
-                    return True
-        return self._is_below(function)
+        return [wild for piece in self._by_piece.keys() & pieces for wild in self._by_piece[piece]]
 
     def match_entry(self, function: Function) -> bool:
         """Return whether a pattern names a function, or covers one that others are meant to call.
@@ -92,9 +115,9 @@ class Patterns:
 
     def _is_named(self, function: Function) -> bool:
         name = function.full_name
-        return (self._whole is not None and self._whole.match(name) is not None) or any(
-            method == function.facts.name for _, method in self._below
-        )
+        if self._whole is not None and self._whole.match(name) is not None:
+            return True
+        return function.facts.name in self._methods
 
     def _is_below(self, function: Function) -> bool:
         """Return whether a pattern of subclasses covers a function."""
@@ -103,9 +126,8 @@ class Patterns:
         top = function
         while top.owner < 0 and top.parent >= 0:
             top = self._project.functions[top.parent]
-        return any(
-            top.owner in family and method in ("", top.facts.name) for family, method in self._below
-        )
+        methods = self._below.get(top.owner)
+        return methods is not None and ("" in methods or top.facts.name in methods)
 
     def _family(self, name: str) -> tuple[frozenset[int], str] | None:
         """Return the classes that `package.module.Class` or `...Class.method` names, and the method."""
@@ -145,13 +167,6 @@ def _compiled(patterns: list[str], inside: str) -> re.Pattern[str]:
         fnmatch.translate(pattern).removesuffix(r"\Z").removesuffix(r"\z") for pattern in patterns
     ]
     return re.compile("|".join(rf"(?:{body}){inside}\Z" for body in bodies))
-
-
-def _outer_names(name: str) -> Iterator[str]:
-    """Yield `a.b.c`, `a.b` and `a` of `a.b.c`."""
-    while name:
-        yield name
-        name = name.rpartition(".")[0]
 
 
 def _literals(pattern: str) -> list[str]:

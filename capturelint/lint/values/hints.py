@@ -73,6 +73,21 @@ def _parsed(text: str) -> ast.expr | None:
 
 
 def _named(name: str, project: Project, module: str) -> Value:
+    said = _known(name)
+    if said is not None:
+        return said
+    known = project.hints.get((module, name))
+    if known is None:
+        # An alias may be defined by way of itself.
+        project.hints[module, name] = UNKNOWN
+        known = _instance(project.resolve(module, name), project)
+        project.hints[module, name] = known
+    return known
+
+
+@functools.lru_cache(maxsize=4096)
+def _known(name: str) -> Value | None:
+    """Return what a name says in any module, by its last part."""
     last = name.rpartition(".")[2]
     if last in _TENSORS:
         dtype = _TENSORS[last]
@@ -89,13 +104,7 @@ def _named(name: str, project: Project, module: str) -> Value:
         return mapping(UNKNOWN)
     if last in _SEQUENCES or last in ("tuple", "Tuple"):
         return sequence(None, UNKNOWN)
-    known = project.hints.get((module, name))
-    if known is None:
-        # An alias may be defined by way of itself.
-        project.hints[module, name] = UNKNOWN
-        known = _instance(project.resolve(module, name), project)
-        project.hints[module, name] = known
-    return known
+    return None
 
 
 def _instance(symbol: Symbol, project: Project) -> Value:
