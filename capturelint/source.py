@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from itertools import accumulate
 
 from capturelint.finding import Span
 from capturelint.names import MODULE_BODY, FunctionFacts
@@ -15,26 +16,41 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The lines of a file, without their ends, as Python counts them.
+    """The lines of a file, without their ends, as Python counts them. Made by `of`.
 
+    `text` is the file with plain line feeds; it is split only when lines are asked for one by one.
     `feeds` counts the form feeds that were taken away before a line, by its number.
     """
 
-    lines: tuple[str, ...]
-    feeds: Mapping[int, int] = field(default_factory=dict)
+    __slots__ = ("_lines", "_starts", "feeds", "text")
+
+    def __init__(self, text: str, feeds: Mapping[int, int]) -> None:
+        self.text = text
+        self.feeds = feeds
+        self._lines: tuple[str, ...] | None = None
+        lengths = map(len, text.split("\n"))
+        # Where lines start, if each had one character more, which their number adds.
+        self._starts = array("I", accumulate(lengths, initial=0))
 
     @classmethod
     def of(cls, text: str) -> SourceFile:
         """Split `text` where Python does."""
+        if "\r" not in text and "\f" not in text:
+            return cls(text, {})
         lines = split_lines(text)
-        if "\f" not in text:
-            return cls(lines)
         # A form feed before indentation means nothing to Python, and is an error to libcst.
         plain = tuple(line.lstrip("\f") for line in lines)
         lengths = enumerate(zip(lines, plain, strict=True), start=1)
-        return cls(plain, {n: len(a) - len(b) for n, (a, b) in lengths if len(a) > len(b)})
+        feeds = {n: len(a) - len(b) for n, (a, b) in lengths if len(a) > len(b)}
+        return cls("\n".join(plain), feeds)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return all lines."""
+        if self._lines is None:
+            self._lines = tuple(self.text.split("\n"))
+        return self._lines
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; "" beyond the end."""
@@ -51,8 +67,11 @@ class SourceFile:
 
     def segment(self, function: FunctionFacts) -> str:
         """Return a function as a module of its own; see `line_shift` for its lines."""
-        text = "\n".join(self.lines[function.first_line - 1 : function.end_line]) + "\n"
-        return "if 1:\n" + text if function.column else text
+        last = len(self._starts) - 1
+        first, end = min(function.first_line - 1, last), min(function.end_line, last)
+        # Without the end of the last line, which the file may lack.
+        text = self.text[self._starts[first] + first : self._starts[end] + end - 1]
+        return f"if 1:\n{text}\n" if function.column else f"{text}\n"
 
     def parsed(self, function: FunctionFacts) -> FunctionNode | None:
         """Return the tree of a function parsed alone, or None when it does not stand alone."""

@@ -63,6 +63,7 @@ def check(
     )
     found = [as_finding(p, linked.shown(str(p.path))) for p in linked.problems]
     errors, warnings = unmatched(linked, config, [] if stdin is not None else paths)
+    linked.reader.forget_trees()
     with without_collection(), without_warnings():
         found += _said(linked, active, progress, mend)
     for index, why in linked.failures():

@@ -220,7 +220,6 @@ def link(
     if everything:
         surroundings.include_everything(linked.captured)
         marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())
-    reader.forget_trees()
     return linked
 
 

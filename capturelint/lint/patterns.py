@@ -148,11 +148,11 @@ class Patterns:
 
 def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:
     """Yield a line about each pattern that covers no function of the project, with the nearest name."""
-    names = [function.full_name for function in project.functions]
     for pattern in patterns:
         covers = Patterns([pattern], project)
         if any(map(covers.match, project.functions)):
             continue
+        names = [function.full_name for function in project.functions]
         last = pattern.rpartition(".")[2].rpartition(":")[2]
         near = [name for name in names if name.rpartition(".")[2] == last]
         near = near or get_close_matches(pattern, names, n=1)

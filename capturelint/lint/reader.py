@@ -22,7 +22,7 @@ from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
 
-_TEXTS = 48
+_TEXTS = 64
 # A line of a tree takes about a kilobyte.
 _LINES_OF_TREES = 3000
 
@@ -143,7 +143,7 @@ class Reader:
 
     def text(self, path: str, words: Sequence[str]) -> str:
         """Return the text of a file, for what some words in it do; they are in lower case."""
-        text = "\n".join(self._source(path).lines)
+        text = self._source(path).text
         if lacks(text, words):
             self.seen.words = tuple(words)
             self._parts_of(path).is_silent = True

@@ -162,18 +162,17 @@ class Analysis(Depth):
             else:
                 self._queue[state.index] = None
         known = UNFINISHED if state.is_running and state.rounds == 1 else state.returns
-        if known.is_unknown:
-            declared = self.entrance.declared_return(function)
-            return known if declared == UNKNOWN else declared
-        return known
+        if not known.is_unknown:
+            return known
+        declared = self.entrance.declared_return(function)
+        return known if declared == UNKNOWN else declared
 
     def _evaluate(self, state: FunctionState) -> None:
         function = self.project.functions[state.index]
         node = self.entrance.body_of(function)
         if node is None or state.is_running:
             return
-        state.is_running = True
-        state.rounds += 1
+        state.is_running, state.rounds = True, state.rounds + 1
         frame = self.entrance.opened(
             function, node, state.params, captured=not state.is_site, is_root=state.is_root
         )
@@ -205,9 +204,9 @@ class Analysis(Depth):
         state.kept = frame.kept
         if frame.kept.moved or any(store.mark is not None for store in frame.kept.stores):
             frame.traits.add(Trait.TENSOR_KEPT)
-        state.names, state.traits, state.values = frozenset(), frozenset(), {}
-        if state.is_site or self._wanted(frame.names, frame.traits):
-            state.names, state.traits, state.values = frame.names, frame.traits, frame.values
+        keeps = state.is_site or self._wanted(frame.names, frame.traits)
+        said = (frame.names, frame.traits, frame.values)
+        state.names, state.traits, state.values = said if keeps else (frozenset(), frozenset(), {})
         result = frame.result()
         if result != state.returns:
             is_first = state.rounds == 1 or state.returns == UNKNOWN
@@ -238,10 +237,6 @@ class Analysis(Depth):
         """Return whether a frame is the evaluation of a capture site's own function."""
         state = None if frame.function is None else self.states.get(frame.function.index)
         return state is not None and state.is_site
-
-    def may_begin(self, frame: Frame) -> bool:
-        """Return whether code that is not captured may begin to be, somewhere in a frame."""
-        return self.surroundings.around or self.is_site(frame)
 
     def default_place(self, frame: Frame) -> Kind:
         """Return where a tensor is made without `device=`."""

@@ -12,6 +12,9 @@ from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.ways import note_ways
 from capturelint.rule import Trait
 
+# Which arms only the first call takes, where no arm is live anyway.
+NEITHER: Mapping[bool, bool] = {True: False, False: False}
+
 
 def run_arms(
     frame: Frame,

@@ -38,12 +38,11 @@ class Attributes:
             return bound
         methods = self._found.get(key)
         if methods is None:
-            methods = self._found[key] = tuple(self._methods(ref, name))
-        if not methods:
-            return self._stored(ref.at, name)
-        first = self._analysis.project.functions[methods[0]]
-        if not _PROPERTIES.isdisjoint(first.facts.decorators):
-            return self._property(frame, ref, methods)
+            methods = tuple(self._methods(ref, name))
+        first = self._analysis.project.functions[methods[0]] if methods else None
+        if first is None or not _PROPERTIES.isdisjoint(first.facts.decorators):
+            self._found[key] = methods
+            return self._property(frame, ref, methods) if methods else self._stored(ref.at, name)
         bound = self._bound[key] = self._bind(ref, name, methods, first)
         return bound
 

@@ -156,6 +156,13 @@ class Frame:
         if self.live:
             self.traits.add(trait)
 
+    @property
+    def may_be_live(self) -> bool:
+        """True where code is live or captured, or may come to be; else nothing is to be dormant."""
+        if self.live or self.captured or self.analysis.surroundings.around:
+            return True
+        return self.analysis.is_site(self)
+
     def dormant(self) -> Switched:
         """Evaluate code that does not run in the capture itself: noted nowhere, calls nothing."""
         return Switched(self, is_on=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from capturelint.kind import HOST, UNKNOWN
 from capturelint.lint.values import fills, once, truth
-from capturelint.lint.values.arms import note_decision, run_arms
+from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
 from capturelint.lint.values.asides import set_aside
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
@@ -21,10 +21,6 @@ from capturelint.rule import Trait
 _MOST_PASSES = (3, 3, 3, 2, 2, 2)
 
 
-# Which arms of an `if` only the first call takes, where no arm is live anyway.
-_NEITHER: Mapping[bool, bool] = {True: False, False: False}
-
-
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     """Run statements in order; return whether control comes out at the end."""
     for position, node in enumerate(body):
@@ -32,7 +28,7 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
             return False
         if (
             isinstance(node, ast.If)
-            and _may_be_live(frame)
+            and frame.may_be_live
             and once.is_memo_return(node, body[position + 1 :], frame.origins, frame.parameters)
         ):
             # What follows fills a cache that later calls find filled.
@@ -56,8 +52,8 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
     certain = truth.test(frame, node.test)
     if certain is None:
         note_decision(frame, node, node.test)
-    if not _may_be_live(frame):
-        return run_arms(frame, node, run_block, certain=certain, dormant=_NEITHER)
+    if not frame.may_be_live:
+        return run_arms(frame, node, run_block, certain=certain, dormant=NEITHER)
     is_first = once.is_first_call_only(
         node, lambda name: _stored_by(frame, name), frame.origins, frame.parameters
     )
@@ -67,11 +63,6 @@ def _if(frame: Frame, node: ast.stmt) -> bool:
         False: fills.is_filled_by_else(node, frame.origins) or False in aside,
     }
     return run_arms(frame, node, run_block, certain=certain, dormant=dormant)
-
-
-def _may_be_live(frame: Frame) -> bool:
-    """Return whether code is live or captured, or may come to be; else nothing is made dormant."""
-    return frame.live or frame.captured or frame.analysis.may_begin(frame)
 
 
 def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
