@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from dataclasses import replace
 
 import pytest
 
@@ -80,3 +81,16 @@ def test_a_file_that_changed_meanwhile_gives_nothing() -> None:
     assert SourceFile.of("def step(x:\n    return x\n").parsed(function) is None
     assert SourceFile.of("x = 1\ny = 2\n").parsed(function) is None
     assert SourceFile.of("").parsed(function) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "a\nb", "a\n\nb\n", "a\r\nb\rc", "\f\fa\n\fb", "é𝄞\nb\n"]
+)
+def test_a_segment_is_the_lines_of_the_function_as_far_as_there_are(text: str) -> None:
+    [function] = _functions("def step(x):\n    return x\n")
+    source = SourceFile.of(text)
+    for first in range(1, 5):
+        for end in range(first, 6):
+            part = replace(function, first_line=first, end_line=end)
+
+            assert source.segment(part) == "\n".join(source.lines[first - 1 : end]) + "\n"

@@ -172,3 +172,25 @@ def test_the_package_runs_as_a_module() -> None:
     )
 
     assert done.stdout == f"capturelint {__version__}\n"
+
+
+def test_only_a_process_of_our_own_is_left_without_a_collector(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n", "utf-8")
+    code = "import gc, sys; from capturelint.cli.main import main; main({}); print(gc.isenabled())"
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(given), *words],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[-1]
+        for given, words in (
+            ("", ["check", "--no-cache"]),
+            ("['check', '--no-cache']", []),
+            ("", ["rule", "--all"]),
+        )
+    ]
+
+    assert printed == ["False", "True", "True"]

@@ -93,3 +93,17 @@ def test_no_pattern_covers_nothing(tmp_path: Path) -> None:
     project = linked(tmp_path, _FILES).project
 
     assert not any(Patterns([], project).match(f) for f in project.functions)
+
+
+@pytest.mark.parametrize(
+    "wanted", ["pkg.*.run", "pkg.models.llama.[!hB]*", "pkg.*_fake", "pk*", "*"]
+)
+def test_one_of_many_patterns_covers_what_it_covers_alone(wanted: str, tmp_path: Path) -> None:
+    project = linked(tmp_path, _FILES).project
+    others = [f"other.{number}.*" for number in range(100)]
+    many = Patterns([*others, wanted], project)
+    alone = Patterns([wanted], project)
+
+    assert [f for f in project.functions if many.match(f)] == [
+        f for f in project.functions if alone.match(f)
+    ]

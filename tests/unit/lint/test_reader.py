@@ -90,6 +90,22 @@ def test_a_function_is_read_again_by_its_lines(tmp_path: Path) -> None:
     assert reader.body_of(project.functions[0]) is body
 
 
+def test_trees_of_many_lines_do_not_stay(tmp_path: Path) -> None:
+    long = "".join(f"def f{n}():\n" + "    x = 1\n" * 1499 for n in range(3))
+    path = written(tmp_path, {"a.py": long}) / "a.py"
+    reader = Reader()
+    [facts], _ = reader.index([path], jobs=1, progress=None)
+    project = Project()
+    project.add(facts)
+    first, second, third = project.functions
+
+    body, other = reader.body_of(first), reader.body_of(second)
+    assert reader.body_of(first) is body
+    reader.body_of(third)
+    assert reader.body_of(first) is body
+    assert reader.body_of(second) is not other
+
+
 def test_a_file_that_vanishes_while_it_is_checked_gives_no_body(tmp_path: Path) -> None:
     path = written(tmp_path, {"a.py": "def f():\n    return 2\n"}) / "a.py"
     reader = Reader()
