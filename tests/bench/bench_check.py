@@ -7,7 +7,8 @@ peak resident memory of one process in MiB, and the ratio of CPU seconds to pars
 `ast.parse`, all measured in one run, turn and turn about: without a cache, with an empty one, with
 nothing changed, with a line added above all code of a file with findings, and with a line of captured
 code changed; then ruff. The trees are copied first. With
-`--torchfix` also flake8 with TorchFix, from an environment made for it, on every tenth file.
+`--torchfix` also flake8 with TorchFix, from an environment made for it, on every tenth file of the
+models, and what that comes to for all lines.
 It is no test: nothing here is asserted, since a machine's speed is not ours.
 """
 
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,14 +85,16 @@ class Bench:
             f"{self.tree.name}: {found['files']} files, {found['roots']} roots, "
             f"{found['captured_functions']} captured functions, {len(found['findings'])} findings"
         )
-        base = _median(self.costs["ast.parse alone"]).seconds
         for name, costs in self.costs.items():
-            cost = _median(costs)
-            ratio = cost.seconds / max(base, 0.01)
-            yield (
-                f"  {name:34} {cost.seconds:7.2f} CPU s {cost.wall:7.2f} wall s"
-                f" {cost.mebibytes:6.0f} MiB {ratio:6.2f} x parse"
-            )
+            yield self.line(name, _median(costs))
+
+    def line(self, name: str, cost: Cost) -> str:
+        """Return the line of the report about one kind of run."""
+        base = _median(self.costs["ast.parse alone"]).seconds
+        return (
+            f"  {name:34} {cost.seconds:7.2f} CPU s {cost.wall:7.2f} wall s"
+            f" {cost.mebibytes:6.0f} MiB {cost.seconds / max(base, 0.01):6.2f} x parse"
+        )
 
     def _check(self) -> list[str]:
         command = [sys.executable, "-m", "capturelint", "check", "--exit-zero", "--format", "json"]
@@ -131,9 +134,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             bench = Bench(tree, folder, ["--scope", options.scope])
             for _ in range(options.rounds):
                 bench.round()
-            if options.torchfix:
-                _torchfix(bench, Path(place))
             print(*bench.table(), sep="\n", flush=True)
+            if options.torchfix:
+                print(*_torchfix(bench, Path(place)), sep="\n", flush=True)
     return 0
 
 
@@ -148,21 +151,25 @@ def run(command: Sequence[str], folder: Path) -> tuple[Cost, bytes]:
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024), output
 
 
-def _torchfix(bench: Bench, place: Path) -> None:
-    """Time flake8 with TorchFix, and the check, once on every tenth file of a tree's models."""
+def _torchfix(bench: Bench, place: Path) -> Iterator[str]:
+    """Yield what flake8 with TorchFix costs on every tenth file of a tree's models, and so on all."""
     models = bench.folder / "model_executor" / "models"
     files = sorted((models if models.is_dir() else bench.folder).rglob("*.py"))[::10]
-    names = [str(path) for path in files]
     venv.create(place / "venv", with_pip=True)
     python = str(place / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
     subprocess.run([python, "-m", "pip", "install", "-q", "flake8", "torchfix"], check=True)
-    size = sum(path.read_bytes().count(b"\n") for path in files)
-    told = f"{len(files)} files, {size} lines"
     flake8 = [python, "-m", "flake8", "--select", "TOR", "--isolated", "-j", "1", "--exit-zero"]
-    cost, _ = run([*flake8, *names], place)
-    bench.costs[f"TorchFix on {told}"] = [cost]
-    parse = "import ast, sys\nfor p in sys.argv[1:]: ast.parse(open(p, 'rb').read())"
-    bench.costs["ast.parse on the same"] = [run([sys.executable, "-c", parse, *names], place)[0]]
+    cost, output = run([*flake8, *map(str, files)], place)
+    size, whole = _lines(files), _lines(bench.folder.rglob("*.py"))
+    share = whole / max(size, 1)
+    yield f"  TorchFix says {output.count(b'TOR')} things of {len(files)} files, {size} lines"
+    yield bench.line("TorchFix on these", cost)
+    all_of_it = Cost(cost.seconds * share, cost.wall * share, cost.mebibytes)
+    yield bench.line(f"at that rate on all {whole} lines", all_of_it)
+
+
+def _lines(paths: Iterable[Path]) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in paths)
 
 
 def _median(costs: Sequence[Cost]) -> Cost:
