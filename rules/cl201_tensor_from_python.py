@@ -23,7 +23,7 @@ input that is copied into before `graph.replay()`.
 
 Without a device the tensor stays on the host and nothing is reported here; moving it to the device
 later is CL202. `with torch.device("cuda"):` around the call is not seen. Outside of captured code
-the device must be known: `device=params[0].device` is not reported there.
+a device is not enough that is that of something only supposed to be a tensor there.
 """
 
 from __future__ import annotations

@@ -22,9 +22,8 @@ of `torch.arange(n).to(x.device)`. Values that change per call go into a static 
 copied into before `graph.replay()`.
 
 Only tensors that are known to live on the host are reported; an attribute that some other code
-fills, or a parameter without a caller in sight, is not. In code of which nothing says that it is
-captured (`--scope all`) neither is a copy with `non_blocking=True`, unless it is of values written
-out on the spot, nor one to where something unknown is (`params[0].device`).
+fills, or a parameter without a caller in sight, is not. Outside of captured code neither is a copy to
+the device of what is only supposed to be a tensor there.
 """
 
 from __future__ import annotations
@@ -84,8 +83,6 @@ class UnpinnedCopy(Rule):
 
     def _judge_move(self, node: cst.Call, source: Value, form: str) -> None:
         if not source.pinned:
-            if is_asynchronous(node) and not self.subject.captured and not _is_constant(node):
-                return  # The host does not wait for it, and nothing says that it is captured.
             self._say(node, form, waits=not is_asynchronous(node))
         elif argument(node, "non_blocking") is None:
             self.report(node, f"`{form}` waits for a pinned tensor, use `non_blocking=True`")
@@ -136,15 +133,6 @@ def _targets(node: cst.Call) -> Iterator[cst.BaseExpression]:
         is_target = arg.keyword is not None and arg.keyword.value in ("device", "other")
         if is_target or (index == 0 and arg.keyword is None and not arg.star):
             yield arg.value
-
-
-def _is_constant(node: cst.Call) -> bool:
-    """Return whether what is moved is written out on the spot: `torch.tensor([1.0]).cuda()`."""
-    called = method_call(node)
-    made = None if called is None else called[0]
-    if not isinstance(made, cst.Call) or not made.args:
-        return False
-    return isinstance(made.args[0].value, cst.Integer | cst.Float | cst.List | cst.Tuple)
 
 
 def _last_word(node: cst.BaseExpression) -> str:

@@ -13,7 +13,6 @@ from capturelint.lint.values.lookup import attribute_value, name_value
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.operators import combined
 from capturelint.lint.values.subscripts import sliced_by, subscripted
-from capturelint.lint.values.tensors import SUPPOSED_DEVICE
 from capturelint.rule import Trait
 
 # What is asked of the form of a tensor, not of what it holds.
@@ -51,11 +50,7 @@ def _attribute(frame: Frame, node: ast.expr) -> Value:
 def _looked_up(frame: Frame, node: ast.Attribute) -> Value:
     if is_super_call(node.value):
         return super_attribute(frame, node.attr)
-    receiver = frame.evaluate(node.value)
-    if node.attr == "device" and isinstance(node.value, ast.Subscript) and receiver.is_unknown:
-        # Where the items of a list are of which nothing is known.
-        return SUPPOSED_DEVICE
-    return attribute_value(frame, receiver, node.attr)
+    return attribute_value(frame, frame.evaluate(node.value), node.attr)
 
 
 def _call(frame: Frame, node: ast.expr) -> Value:
