@@ -13,6 +13,7 @@ class Trait(Enum):
     TENSOR_SUBSCRIPT = (
         "a subscript with a mask, a list, a host tensor, a 0-d index or bound, or a number stored"
     )
+    TENSOR_REPEAT = "a list or text is repeated as often as a device tensor says"
     TENSOR_ITERATION = "a device tensor is iterated over"
     TENSOR_MEMBERSHIP = "`in` or `not in` with a device tensor on a side"
     TENSOR_FORMAT = "a device tensor is formatted or printed"

@@ -1,7 +1,7 @@
 """A tensor where Python or torch wants a plain integer: an index, a bound or a size.
 
-`x[n]`, `experts[n]` and `x[:n]` with a tensor of a single number on the device, `range(n)`, and
-sizes or bounds of `torch.arange`, `torch.zeros`, `.view`, `.split`, `.expand` and their like.
+`x[n]`, `experts[n]` and `x[:n]` with a tensor of a single number on the device, `range(n)`, `[0] * n`,
+and sizes or bounds of `torch.arange`, `torch.zeros`, `.view`, `.split`, `.expand` and their like.
 
 ## Why capture cares
 
@@ -72,7 +72,7 @@ class TensorAsIndex(Rule):
     )
     triggers = Triggers(
         names=names(_trigger(name.rpartition(".")[2]) for name in _OPS),
-        traits=frozenset({Trait.TENSOR_SUBSCRIPT}),
+        traits=frozenset({Trait.TENSOR_SUBSCRIPT, Trait.TENSOR_REPEAT}),
     )
 
     def __init__(self, subject: Subject) -> None:
@@ -93,6 +93,12 @@ class TensorAsIndex(Rule):
                 self._judge_index(part.value, receiver)
             elif isinstance(part, cst.Slice):
                 self._judge_bounds(part)
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
+        if isinstance(node.operator, cst.Multiply):
+            for side, times in ((node.left, node.right), (node.right, node.left)):
+                if _is_sure(self.value(times)) and _is_list(side, self.value(side)):
+                    self.report(times, "how often to repeat is read on the host during capture")
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.full_name(node.func)
@@ -161,6 +167,12 @@ def _held(value: Value) -> Iterator[Value]:
         yield from value.items or ()
         if value.element is not None:
             yield value.element
+
+
+def _is_list(node: cst.BaseExpression, value: Value) -> bool:
+    if isinstance(node, cst.List | cst.Tuple | cst.ListComp | cst.SimpleString):
+        return True
+    return value.kind is Kind.HOST_VALUE and (value.items is not None or value.element is not None)
 
 
 def _is_sure(value: Value) -> bool:

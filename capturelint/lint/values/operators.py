@@ -12,6 +12,14 @@ from capturelint.rule import Trait
 
 def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) -> Value:
     """Return `left <operator> right`."""
+    if isinstance(operator, ast.Mult) and (_is_repeated(left, right) or _is_repeated(right, left)):
+        frame.note(Trait.TENSOR_REPEAT)
+        return sequence(None, element_of(right if left.is_device_tensor else left))
+    return _computed(frame, left, operator, right)
+
+
+def _computed(frame: Frame, left: Value, operator: ast.operator, right: Value) -> Value:
+    """Return `left <operator> right` where tensors are computed with, not repeated by."""
     if left.is_device_tensor or right.is_device_tensor:
         if Kind.HOST_TENSOR in (left.kind, right.kind):
             frame.note(Trait.HOST_SCALAR_OPERAND)
@@ -49,6 +57,12 @@ def combined(frame: Frame, left: Value, operator: ast.operator, right: Value) ->
 def _is_mixed(left: Value, right: Value) -> bool:
     """Return whether no side is a tensor for sure, but one of them on one way to here."""
     return all(value.mixed or not value.is_device_tensor for value in (left, right))
+
+
+def _is_repeated(value: Value, times: Value) -> bool:
+    """Return whether Python repeats a list or a text as often as a tensor says."""
+    is_text = bool(value.constant) and isinstance(value.constant[0], str)
+    return times.is_device_tensor and (is_text or _is_sequence(value))
 
 
 def _is_sequence(value: Value) -> bool:
