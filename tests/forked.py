@@ -21,6 +21,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
+from capturelint.debug.backend import SpentError
+from capturelint.debug.events import Event, Judged
+from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.request import Request
 from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
@@ -136,11 +139,21 @@ def _answer(request: Request, answer: Path) -> NoReturn:
 
 def _judged(request: Request) -> Report:
     from capturelint.debug.cases.loading import load
+    from capturelint.debug.processes.salvage import salvaged
     from capturelint.debug.processes.worker import Tools, judged
 
     settings = request.settings
     case = load(request.target, inputs=request.inputs, call=request.call, settings=settings)
-    return judged(case, settings, {}, lambda event: None, tools=Tools())
+    known: dict[str, Outcome] = {}
+
+    def keep(event: Event) -> None:
+        if isinstance(event, Judged):
+            known[event.step] = event.outcome
+
+    try:
+        return judged(case, settings, {}, keep, tools=Tools())
+    except SpentError as error:
+        return salvaged("", known, why=str(error), backend=settings.backend, environment={})
 
 
 def _read(answer: Path, code: int) -> object:

@@ -6,7 +6,7 @@ the table stays true.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,13 +24,16 @@ needs_torch = pytest.mark.skipif(
     find_spec("torch") is None, reason="torch is not installed: no probe can run"
 )
 
-NOT_RUN = {
+NEVER_RUN = {
     "ternary_and_or": "it raises eagerly on a GPU as well",
     "torch_cond_eager": "it raises eagerly on a GPU as well",
+    "time_value": "it reads the clock, and what bisect makes of it depends on the moment",
+}
+NOT_RUN = {
+    **NEVER_RUN,
     "triton_kernel": "Triton runs on a GPU only",
     "triton_autotune": "Triton runs on a GPU only",
     "triton_pyscalar_state": "Triton runs on a GPU only",
-    "time_value": "it reads the clock, and what bisect makes of it depends on the moment",
 }
 
 
@@ -90,8 +93,8 @@ OUTCOMES = {
 @pytest.mark.parametrize("mode", ["warm", "cold"])
 @needs_torch
 def test_shows_what_the_gpu_did_but_for_the_known(mode: str, tmp_path: Path) -> None:
-    wanted = _wanted(mode)
-    found = _found(wanted, SETTINGS[mode], tmp_path)
+    wanted = wanted_in(mode, without=NOT_RUN)
+    found = found_by(wanted, SETTINGS[mode], tmp_path)
     others = {name: found[name] for name, want in wanted.items() if found[name] != want}
 
     assert others == {name: known.got for name, known in KNOWN[mode].items()}
@@ -136,25 +139,28 @@ def _is_safe(row: Mapping[str, Any]) -> bool:
     return "warm" in row and {one.outcome for one in shown if one} == {"ok"}
 
 
-def _wanted(mode: str) -> dict[str, Shown]:
+def wanted_in(mode: str, *, without: Container[str]) -> dict[str, Shown]:
     """Return what the GPU did; of a stale probe the line is the marked one."""
     texts = sources()
     wanted: dict[str, Shown] = {}
     for row in rows():
         name = row["name"]
         shown = measured(row, mode)
-        if shown is None or name in NOT_RUN:
+        if shown is None or name in without:
             continue
         stale = shown.outcome == "stale"
         wanted[name] = replace(shown, line=marked(texts[name])[0]) if stale else shown
     return wanted
 
 
-def _found(wanted: Mapping[str, Shown], settings: Settings, folder: Path) -> dict[str, Shown]:
+def found_by(
+    wanted: Mapping[str, Shown], settings: Settings, folder: Path, *, workers: int = 2
+) -> dict[str, Shown]:
     """Return what bisect says; without the line where none is wanted."""
     cases = folder / "cases.py"
     cases.write_text("".join(CASE.format(name=name) for name in wanted))
-    answers = reports({name: Request(f"{cases}:{name}", settings) for name in wanted})
+    requests = {name: Request(f"{cases}:{name}", settings) for name in wanted}
+    answers = reports(requests, workers=workers)
     return {name: _shown(name, answers[name], want) for name, want in wanted.items()}
 
 

@@ -34,6 +34,7 @@ def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _LIBRARIES = _folders(_NOT_THE_USERS)
+_MADE_BY_INDUCTOR = f"{os.sep}torchinductor_"  # the folder of what torch.compile writes
 _STANDARD = tuple(f"{sysconfig.get_path(kind)}{os.sep}" for kind in ("stdlib", "platstdlib"))
 
 
@@ -45,7 +46,7 @@ def is_users(code: CodeType) -> bool:
 
 def is_users_file(path: str) -> bool:
     """Return whether the user or a model library wrote the file at `path`, as code names it."""
-    if path.startswith(("<", *_OURS, *_LIBRARIES)):
+    if path.startswith(("<", *_OURS, *_LIBRARIES)) or _MADE_BY_INDUCTOR in path:
         return False
     return not path.startswith(_STANDARD) or "site-packages" in path or "dist-packages" in path
 

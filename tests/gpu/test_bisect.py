@@ -77,7 +77,7 @@ def test_what_makes_graphs_of_its_own_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["asserting", "dying", "hanging"])
 def test_after_the_process_is_lost_the_rest_is_judged(name: str) -> None:
-    report = _judged(name, timeout=40.0)
+    report = _judged(name, timeout=20.0)
 
     assert (report.verdict, report.exit_code) == (Verdict.REFUSES, 1)
     assert _lines(report) == ["read"]

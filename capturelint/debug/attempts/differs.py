@@ -9,6 +9,7 @@ from types import GeneratorType
 from capturelint.debug.attempts.compare import Difference
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.runs import Seen
+from capturelint.debug.dispatched.streams import is_outside
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.trees.trees import leaves
@@ -73,12 +74,18 @@ def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:
 
 
 def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
-    """Return the outcome with the lines that a run as if capturing says a graph freezes, if any."""
-    frozen = [one for one in hazards if one.effect is Effect.STALE and one.place.path]
-    if not frozen:
+    """Return the outcome with the lines that a run as if capturing says a graph freezes, if any.
+
+    The capture was made, so that work outside it was not refused but left out: eager runs that
+    differ from each other are no excuse then.
+    """
+    left_out = [one for one in hazards if is_outside(one.operation) and one.place.path]
+    frozen = [one for one in hazards if one.effect is Effect.STALE and one.place.path] or left_out
+    if not (left_out if outcome.verdict is Verdict.NONDETERMINISTIC else frozen):
         return outcome
     return replace(
         outcome,
+        verdict=Verdict.STALE,
         places=tuple(sourced(hazard.place) for hazard in frozen),
         certainty=Certainty.LIKELY,
         operation=frozen[0].operation,

@@ -26,7 +26,7 @@ from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Snapshot, State
 from capturelint.debug.trees.static_inputs import ArgumentVariesError
-from capturelint.verdict import VARIES, Hazard, Verdict
+from capturelint.verdict import VARIES, Hazard
 
 _WARMUPS = 3
 _MOST_WARMUPS = 10
@@ -163,9 +163,7 @@ class Judge:
             if not is_noisy:
                 return self._differing(found)
         outcome = self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
-        if outcome.verdict is Verdict.STALE and not outcome.places:
-            return blaming(outcome, hazards)
-        return outcome
+        return outcome if outcome.places else blaming(outcome, hazards)
 
     def _is_noisy(self, *runs: Sequence[Seen]) -> bool:
         return any(a.difference(b, self._tolerance, {}) for a, b in zip(*runs, strict=True))

@@ -69,6 +69,8 @@ class Graphs:
         if why:
             raise SpentError(why)
         pool = self._shared_pool()
+        # As `torch.cuda.graph` does: memory for other streams and threads must be taken anew.
+        torch.cuda.empty_cache()
         graph = torch.cuda.CUDAGraph()
         try:
             with _no_collection(), torch.cuda.stream(self.stream):

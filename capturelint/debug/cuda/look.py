@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,11 +20,25 @@ from capturelint.debug.dispatched.streams import refusal_outside
 from capturelint.debug.dispatched.tensors import tensors_in
 from capturelint.debug.dispatched.traps import refusal_of
 from capturelint.debug.frames import users_frames
+from capturelint.verdict import Place
 
 # Of what operation a line waits for the device where none was seen.
 SYNCHRONIZING = "a synchronizing operation"
 # These copy between host and device; not all of those that a capture refuses wait for it eagerly.
 _COPIES = frozenset({"_to_copy", "copy_", "_foreach_copy_"})
+
+
+_REMEMBERED = 64  # operations that one call may run
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """An operation, and the user's line that ran it. `refusal`: what the table says of it."""
+
+    line: tuple[str, int]
+    operation: str
+    refusal: Refusal | None
+    is_told: bool
 
 
 class Look:
@@ -39,7 +53,7 @@ class Look:
         self._device = device
         self._mode = mode
         self._thread = threading.get_ident()
-        self._running = threading.local()
+        self._waits = threading.local()
 
     def refuse(self, refusal: Refusal) -> None:
         """List what a capture would refuse or freeze, at the user's line that runs."""
@@ -52,30 +66,45 @@ class Look:
         self.refuse(Refusal(message, "stream", operation, code="CL701"))
 
     def waited(self) -> None:
-        """List that the operation that runs made the host wait, as torch has just warned."""
-        running = getattr(self._running, "call", None)
-        if running is None:
-            self.refuse(Refusal(NOT_PERMITTED, "host-read", SYNCHRONIZING))
-            return
-        if self._running.is_told:
-            return
-        self._running.is_told = True
-        func, args, kwargs = running
-        known = refusal_of(func, args, kwargs, self._device)
-        self.refuse(known or Refusal(NOT_PERMITTED, "host-read", str(func)))
+        """List that an operation made the host wait, as torch warns once the call is over.
 
-    @contextmanager
-    def running(
-        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Iterator[None]:
-        """Give a context for one operation, which is looked at first."""
-        before = getattr(self._running, "call", None), getattr(self._running, "is_told", False)
-        self._running.call, self._running.is_told = (func, args, kwargs), False
-        try:
-            self._meet(schema_of(func), func, args, kwargs)
-            yield
-        finally:
-            self._running.call, self._running.is_told = before
+        What the user's line called may have run several; the one that the table knows is taken.
+        """
+        places = users_frames()
+        if not places:
+            return
+        line = _line(places)
+        here = [one for one in self._ran if one.line == line]
+        if not here and line == self._waits.line:
+            return  # the same call waits again
+        self._ran.clear()
+        self._waits.line = line
+        if any(one.is_told for one in here):
+            return
+        known = next((one.refusal for one in reversed(here) if one.refusal is not None), None)
+        operation = here[-1].operation if here else SYNCHRONIZING
+        self.hazards.add(known or Refusal(NOT_PERMITTED, "host-read", operation), places)
+
+    def meet(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Look at an operation that is about to run."""
+        schema = schema_of(func)
+        given = [*args, *kwargs.values()]
+        takes = any(is_on_device(tensor) for tensor in tensors_in(given))
+        target = kwargs.get("device")
+        makes = takes if target is None else names_device(target)
+        if not takes and not makes:
+            return
+        self._look_at_stream(schema, takes_memory=makes and not takes)
+        refusal = refusal_of(func, args, kwargs, self._device)
+        # Others than unpinned copies show themselves by waiting.
+        is_told = refusal is not None and (
+            kwargs.get("generator") is not None
+            or (schema.short in _COPIES and refusal.message == UNPINNED)
+        )
+        if refusal is not None and is_told:
+            self.refuse(refusal)
+        if not schema.is_view:
+            self._ran.append(_Ran(_line(users_frames(limit=1)), str(func), refusal, is_told))
 
     def end(self) -> None:
         """List work on another stream that nothing waits for."""
@@ -91,23 +120,14 @@ class Look:
         """Return what user code is told: whether the current stream is part of the capture."""
         return self.order.is_joined(self.current())
 
-    def _meet(
-        self, schema: Schema, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        given = [*args, *kwargs.values()]
-        takes = any(is_on_device(tensor) for tensor in tensors_in(given))
-        target = kwargs.get("device")
-        makes = takes if target is None else names_device(target)
-        if not takes and not makes:
-            return
-        self._look_at_stream(schema, takes_memory=makes and not takes)
-        generator = kwargs.get("generator")
-        if schema.short in _COPIES or generator is not None:
-            refusal = refusal_of(func, args, kwargs, self._device)
-            # Others than unpinned copies show themselves by waiting.
-            if refusal is not None and (generator is not None or refusal.message == UNPINNED):
-                self._running.is_told = True
-                self.refuse(refusal)
+    @property
+    def _ran(self) -> deque[_Ran]:
+        """Return what this thread ran last, since it was last told to wait."""
+        if not hasattr(self._waits, "ran"):
+            self._waits.ran = deque(maxlen=_REMEMBERED)
+            self._waits.line = None
+        ran: deque[_Ran] = self._waits.ran
+        return ran
 
     def _look_at_stream(self, schema: Schema, *, takes_memory: bool) -> None:
         stream = self.current()
@@ -124,3 +144,7 @@ class Look:
         )
         if refusal is not None:
             self.refuse(refusal)
+
+
+def _line(places: tuple[Place, ...]) -> tuple[str, int]:
+    return (places[0].path, places[0].line) if places else ("", 0)

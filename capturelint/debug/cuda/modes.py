@@ -87,8 +87,8 @@ class LookingMode(_SeeingMode):  # type: ignore[no-untyped-call]  # torch leaves
         return LookingMode(self._look)
 
     def _run(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with self._look.running(func, args, kwargs):
-            return func(*args, **kwargs)
+        self._look.meet(func, args, kwargs)
+        return func(*args, **kwargs)
 
 
 class RecordingMode(_SeeingMode):  # type: ignore[no-untyped-call]  # torch leaves it so

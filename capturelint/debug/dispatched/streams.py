@@ -6,6 +6,13 @@ from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
 from capturelint.debug.dispatched.schema import Schema
 from capturelint.finding import Effect
 
+_OUTSIDE = (" in another thread", " on the default stream", " on a stream outside the capture")
+
+
+def is_outside(operation: str) -> bool:
+    """Return whether a refusal of this operation says that a capture does not see it."""
+    return operation.endswith(_OUTSIDE)
+
 
 def refusal_outside(
     schema: Schema,
@@ -26,12 +33,11 @@ def refusal_outside(
         return None
     label = schema.label
     if is_elsewhere and takes_memory and capture_error_mode == "global":
-        return Refusal(NOT_PERMITTED, "thread", f"{label} in another thread")
+        return Refusal(NOT_PERMITTED, "thread", f"{label}{_OUTSIDE[0]}")
     if is_on_default:
-        where = "in another thread" if is_elsewhere else "on the default stream"
-        return _unseen(f"{label} {where}")
+        return _unseen(f"{label}{_OUTSIDE[0 if is_elsewhere else 1]}")
     if not is_elsewhere and not schema.writes:
-        outside = f"{label} on a stream outside the capture"
+        outside = f"{label}{_OUTSIDE[2]}"
         if capture_error_mode == "relaxed":
             return _unseen(outside)
         return Refusal(NOT_PERMITTED, "stream", outside)

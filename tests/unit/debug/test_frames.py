@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from capturelint.debug import frames
-from capturelint.debug.frames import users_frames
+from capturelint.debug.frames import is_users_file, users_frames
 from capturelint.verdict import Place
 
 
@@ -36,3 +36,8 @@ def test_frames_of_any_caller_count_where_no_engine_runs() -> None:
     assert isinstance(found, tuple)
     assert found[0] == Place("/users/model.py", 2, "caller")
     assert found[1].path == __file__
+
+
+def test_what_torch_compile_writes_is_not_the_users() -> None:
+    assert not is_users_file("/tmp/torchinductor_me/ab/cdef.py")
+    assert is_users_file("/home/me/torchinductor.py")
