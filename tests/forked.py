@@ -139,7 +139,6 @@ def _answer(request: Request, answer: Path) -> NoReturn:
 
 def _judged(request: Request) -> Report:
     from capturelint.debug.cases.loading import load
-    from capturelint.debug.processes.salvage import salvaged
     from capturelint.debug.processes.worker import Tools, judged
 
     settings = request.settings
@@ -150,10 +149,14 @@ def _judged(request: Request) -> Report:
         if isinstance(event, Judged):
             known[event.step] = event.outcome
 
-    try:
-        return judged(case, settings, {}, keep, tools=Tools())
-    except SpentError as error:
-        return salvaged("", known, why=str(error), backend=settings.backend, environment={})
+    while True:
+        count = len(known)
+        try:
+            return judged(case, settings, known, keep, tools=Tools())
+        except SpentError:
+            # As in a fresh process, as long as more is known then.
+            if len(known) == count:
+                raise
 
 
 def _read(answer: Path, code: int) -> object:

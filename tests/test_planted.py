@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from capturelint.debug.processes.request import Request
+from capturelint.debug.settings import Settings
 from capturelint.verdict import Report, Verdict
 from tests.forked import Answer, reports
 from tests.plants import FORMS, HARMLESS, REFUSING, STALE, Plant, plant
@@ -110,11 +111,18 @@ AVAILABLE = [
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     """Judge all of them at once."""
+    return judged(tmp_path_factory, Settings(backend="simulated"), workers=2)
+
+
+def judged(
+    folders: pytest.TempPathFactory, settings: Settings, *, workers: int
+) -> dict[str, Answer]:
+    """Return the report on each planting whose host is there."""
     requests = {
-        str(one): Request(one.written(tmp_path_factory.mktemp("planted"))) for one in AVAILABLE
+        str(one): Request(one.written(folders.mktemp("planted")), settings) for one in AVAILABLE
     }
     used = {HOSTS[one.host].source for one in AVAILABLE} - {""}
-    return reports(requests, imported=("tests.hosts", *sorted(used)))
+    return reports(requests, imported=("tests.hosts", *sorted(used)), workers=workers)
 
 
 @pytest.mark.parametrize("planting", PLANTINGS, ids=str)

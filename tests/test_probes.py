@@ -72,7 +72,10 @@ ALSO_REFUSED = {
     "pack_padded": "packed = nn.utils.rnn.pack_padded_sequence(",
 }
 
-SETTINGS = {"warm": Settings(), "cold": Settings(warmup=0)}
+SETTINGS = {
+    "warm": Settings(backend="simulated"),
+    "cold": Settings(backend="simulated", warmup=0),
+}
 
 CASE = """
 def {name}():
@@ -161,10 +164,11 @@ def found_by(
     cases.write_text("".join(CASE.format(name=name) for name in wanted))
     requests = {name: Request(f"{cases}:{name}", settings) for name in wanted}
     answers = reports(requests, workers=workers)
-    return {name: _shown(name, answers[name], want) for name, want in wanted.items()}
+    return {name: shown_by(name, answers[name], want) for name, want in wanted.items()}
 
 
-def _shown(name: str, answer: Answer, want: Shown) -> Shown:
+def shown_by(name: str, answer: Answer, want: Shown) -> Shown:
+    """Return what an answer says of a probe; without the line where none is wanted."""
     if not isinstance(answer, Report):
         return Shown(answer.strip().splitlines()[-1])
     outcome = OUTCOMES.get(answer.verdict, answer.verdict.value)

@@ -23,8 +23,16 @@ KNOWN: Mapping[str, Mapping[str, Known]] = {
             Shown("stale"), "whether eager runs find the memo depends on addresses"
         ),
         "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
+        "side_stream_no_fork": Known(
+            Shown("stale", "self.buf.copy_(x * 2)"), "the allocator had memory for that stream"
+        ),
     },
-    "cold": {"pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER},
+    "cold": {
+        "pinned_nonblocking_fresh_each_call": FILLED_BY_A_COUNTER,
+        "py_counter_threshold": Known(
+            Shown("stale"), "the record made three replays; the sixth call is the first to differ"
+        ),
+    },
 }
 SETTINGS = {"warm": Settings(backend="cuda"), "cold": Settings(backend="cuda", warmup=0)}
 

@@ -9,7 +9,7 @@ from types import GeneratorType
 from capturelint.debug.attempts.compare import Difference
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.runs import Seen
-from capturelint.debug.dispatched.streams import is_outside
+from capturelint.debug.dispatched.streams import UNSEEN, is_outside
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.trees.trees import leaves
@@ -89,7 +89,7 @@ def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
         places=tuple(sourced(hazard.place) for hazard in frozen),
         certainty=Certainty.LIKELY,
         operation=frozen[0].operation,
-        message=frozen[0].message,
+        message=frozen[0].message if frozen[0].effect is Effect.STALE else UNSEEN,
         code=frozen[0].code,
     )
 

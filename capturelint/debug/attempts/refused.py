@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from capturelint.debug.backend import CannotTellError
 from capturelint.debug.chains import chain_of, is_of_capture, oldest_of_capture
 from capturelint.debug.frames import raised_at, sourced
 from capturelint.debug.outcome import Outcome
-from capturelint.verdict import Certainty, Evidence, Verdict
+from capturelint.verdict import Certainty, Evidence, Place, Verdict
 
 _FOLLOWS_ANOTHER = "StreamCaptureInvalidated"
 
@@ -28,7 +29,7 @@ def refused(error: BaseException, *, before: BaseException | None) -> Outcome:
             return Outcome(Verdict.UNDECIDED, why=f"no memory was left to capture it: {one}")
     first = oldest_of_capture(chain)
     refusal: Any = getattr(first, "refusal", None)
-    places = tuple(getattr(first, "places", ())) or raised_at(first)
+    places = tuple(getattr(first, "places", ())) or _passed(first, chain)
     return Outcome(
         Verdict.REFUSES,
         places=tuple(sourced(place) for place in places),
@@ -38,6 +39,16 @@ def refused(error: BaseException, *, before: BaseException | None) -> Outcome:
         code="" if refusal is None else refusal.code,
         evidence=Evidence(exception=_described(first)),
     )
+
+
+def _passed(first: BaseException, chain: Sequence[BaseException]) -> tuple[Place, ...]:
+    """Return the user's frames that the first error passed through, or else what came of it.
+
+    A library may catch one error and raise another that says more.
+    """
+    later = chain[: [one is first for one in chain].index(True)]
+    errors = (first, *reversed(later))
+    return next((places for one in errors if (places := raised_at(one))), ())
 
 
 def _certainty(first: BaseException) -> Certainty:

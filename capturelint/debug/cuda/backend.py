@@ -16,6 +16,7 @@ from capturelint.debug.cuda.explained import with_refusals
 from capturelint.debug.cuda.graphs import CapturedGraph, Graphs
 from capturelint.debug.cuda.looking import looking, on_stream
 from capturelint.debug.cuda.modes import RecordingMode, all_seen
+from capturelint.debug.cuda.triton_kernels import kernels_recorded
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.launches import Launches
@@ -111,7 +112,8 @@ class CudaBackend:
     @contextmanager
     def _recording(self) -> Iterator[Launches]:
         launches = Launches(CudaDevice())
-        with self.eagerly(), all_seen(), RecordingMode(launches):
+        seen = kernels_recorded(launches)
+        with self.eagerly(), all_seen(), seen, RecordingMode(launches):
             yield launches
 
     def recording(self) -> AbstractContextManager[Any]:

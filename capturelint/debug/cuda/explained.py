@@ -28,7 +28,8 @@ def with_refusals(
         chain[-1].__context__ = first
     if first is seen.error:
         _put(first, "places", seen.places)
-    places = seen.places if first is seen.error else raised_at(first)
+    passed = (raised_at(one) for one in (first, *reversed(chain)))
+    places = seen.places if first is seen.error else next(filter(None, passed), ())
     at = (places[0].path, places[0].line) if places else None
     refusal = _refusal(str(first), None if at is None else listed.get(at))
     if refusal is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -12,12 +13,14 @@ from typing import Any
 import torch
 
 from capturelint.debug.backend import SpentError
+from capturelint.debug.chains import chain_of
 from capturelint.debug.cuda.raised import GUARD, Raised, errors_raised
 from capturelint.debug.dispatched.refusal import INVALIDATED
 
 _OUTSIDE = "Offset increment outside graph capture"
-# Its handle stays broken for eager calls too (`torch.linalg.eigh`, H200, torch 2.11).
-_BREAKS_HANDLES = re.compile("cusolver", re.IGNORECASE)
+# The handle stays broken for eager calls too (`torch.linalg.eigh`, H200, torch 2.11), unless it
+# could not be made.
+_BREAKS_HANDLES = re.compile("when calling `cusolver(?!DnCreate)")
 
 
 class CapturedGraph:
@@ -133,6 +136,9 @@ class Graphs:
 
     def _clear_up(self, error: BaseException, graph: torch.cuda.CUDAGraph, pool: Any) -> None:
         """Make the process fit again after a failed capture, if it can be. Raises `SpentError`."""
+        # What the code held when it failed lies in the pool that is to be given back.
+        for one in chain_of(error):
+            traceback.clear_frames(one.__traceback__)
         with suppress(RuntimeError):
             graph.reset()
         if _leave(pool):
@@ -171,12 +177,16 @@ def _leave(pool: Any) -> bool:
     So it is after a capture that CUDA ended badly (torch 2.11), and the pool is kept for good.
     """
     device = torch.cuda.current_device()
+    bindings: Any = torch._C
+    end = getattr(bindings, "_cuda_endAllocateToPool", None)  # named otherwise before torch 2.8
+    if end is None:
+        return True
     try:
-        torch._C._cuda_endAllocateToPool(device, pool)
+        end(device, pool)
     except RuntimeError:  # it has left it, as it does when a capture ends well
         return False
     with suppress(RuntimeError):
-        torch._C._cuda_releasePool(device, pool)
+        bindings._cuda_releasePool(device, pool)
     return True
 
 

@@ -85,6 +85,12 @@ class Launches:
             self._made[storage_of(tensor)] = self._count
             self._count += 1
 
+    def add_kernel(self, operation: str, arguments: Iterable[Any]) -> None:
+        """Write down a kernel that was launched past the dispatcher."""
+        flat = tuple(item for value in arguments for item in self._written_down(value))
+        place = next(iter(users_frames(limit=1)), Place("", 0))
+        self.items.append(Launch(operation, flat, (), place))
+
     def _written_down(self, value: Any) -> list[Any]:
         if isinstance(value, torch.Tensor):
             return [self._memory(value) if is_on_device(value) else self._host_value(value)]

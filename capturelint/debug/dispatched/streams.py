@@ -6,6 +6,7 @@ from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
 from capturelint.debug.dispatched.schema import Schema
 from capturelint.finding import Effect
 
+UNSEEN = "runs once while capturing and is no part of the graph"
 _OUTSIDE = (" in another thread", " on the default stream", " on a stream outside the capture")
 
 
@@ -45,5 +46,4 @@ def refusal_outside(
 
 
 def _unseen(operation: str) -> Refusal:
-    text = "runs once while capturing and is no part of the graph"
-    return Refusal(text, "stream", operation, effect=Effect.STALE, sticky=False)
+    return Refusal(UNSEEN, "stream", operation, effect=Effect.STALE, sticky=False)

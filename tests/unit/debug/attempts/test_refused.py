@@ -165,3 +165,23 @@ def test_out_of_memory_while_capturing_is_no_refusal() -> None:
         Verdict.UNDECIDED,
         "no memory was left to capture it: CUDA out of memory. Tried to allocate 9.00 GiB",
     )
+
+
+def test_the_line_is_found_though_a_library_caught_the_first_error() -> None:
+    library = """
+def call():
+    try:
+        raise RuntimeError("Cannot prepare for replay during capturing stage.")
+    except RuntimeError:
+        raise ValueError("it failed")
+"""
+    names: dict[str, Callable[[], None]] = {}
+    exec(compile(library, "<string>", "exec"), names)
+
+    def users() -> None:
+        names["call"]()
+
+    outcome = refused(_caught(users), before=None)
+
+    assert outcome.message == "Cannot prepare for replay during capturing stage."
+    assert outcome.places[0].line == users.__code__.co_firstlineno + 1

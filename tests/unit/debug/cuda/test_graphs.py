@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -186,4 +187,23 @@ def test_a_broken_handle_is_remembered(cuda: Cuda) -> None:
         graphs.captured(_raising(text))
 
     assert graphs.broken == f"a failed capture left a library unusable: {text}"
+    assert cuda.mode == 0
+
+
+def test_what_the_code_held_when_it_failed_is_let_go(cuda: Cuda) -> None:
+    class Held:
+        pass
+
+    held: list[weakref.ref[Held]] = []
+
+    def fails() -> None:
+        one = Held()
+        held.append(weakref.ref(one))
+        raise RuntimeError("CUDA error")
+
+    with pytest.raises(RuntimeError) as caught:
+        Graphs("global").captured(fails)
+
+    assert held[0]() is None
+    assert caught.value.__traceback__ is not None
     assert cuda.mode == 0
