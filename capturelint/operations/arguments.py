@@ -10,34 +10,30 @@ ARGUMENTS: tuple[Operation, ...] = (
     # CL104: indices, bounds and sizes.
     *refusing("CL104", "Tensor.__getitem__", "a 0-d integer device tensor, or a slice bound"),
     *refusing("CL104", "Tensor.__setitem__", "a 0-d integer device tensor, or a slice bound"),
-    *refusing("CL104", "torch.nn.ModuleList.__getitem__", "a 0-d integer device tensor"),
-    *refusing("CL104", "builtins.list.__getitem__", "a 0-d integer device tensor"),
-    *refusing("CL104", "builtins.tuple.__getitem__", "a 0-d integer device tensor"),
+    *refusing(
+        "CL104",
+        "torch.nn.ModuleList.__getitem__ builtins.list.__getitem__ builtins.tuple.__getitem__",
+        "a 0-d integer device tensor",
+    ),
     *refusing("CL104", "builtins.range", _SIZE),
     *refusing(
         "CL104",
         "torch.arange torch.range torch.linspace torch.logspace torch.eye torch.zeros torch.ones "
-        "torch.empty torch.full torch.rand torch.randint torch.randperm",
+        "torch.empty torch.full torch.rand torch.randn torch.randint torch.randperm",
         _SIZE,
     ),
-    *refusing("CL104", "torch.randn", _SIZE),
-    *refusing("CL104", "torch.roll torch.select torch.triu", _SIZE),
     *refusing(
         "CL104",
-        "torch.narrow torch.split torch.chunk torch.tile torch.topk torch.tril "
-        "torch.reshape torch.kthvalue",
+        "torch.narrow torch.split torch.chunk torch.tile torch.topk torch.tril torch.triu "
+        "torch.roll torch.select torch.reshape torch.kthvalue",
         _SIZE,
     ),
     *refusing(
         "CL104",
         "Tensor.expand Tensor.repeat Tensor.split Tensor.chunk Tensor.narrow Tensor.roll "
         "Tensor.tile Tensor.new_zeros Tensor.new_full Tensor.select Tensor.topk Tensor.kthvalue "
-        "Tensor.tril",
-        _SIZE,
-    ),
-    *refusing(
-        "CL104",
-        "Tensor.view Tensor.reshape Tensor.unflatten Tensor.new_ones Tensor.new_empty Tensor.triu",
+        "Tensor.tril Tensor.triu Tensor.view Tensor.reshape Tensor.unflatten Tensor.new_ones "
+        "Tensor.new_empty",
         _SIZE,
     ),
     *refusing("CL104", "torch.nn.functional.pad torch.nn.functional.interpolate", _SIZE),
@@ -52,12 +48,14 @@ ARGUMENTS: tuple[Operation, ...] = (
     ),
     *refusing("CL106", "Tensor.__setitem__", "a boolean mask and a 0-d device tensor as value"),
     *refusing("CL106", "torch.full torch.full_like Tensor.new_full", "a device tensor as value"),
-    *refusing("CL106", "torch.add torch.sub Tensor.add Tensor.add_", "a device tensor as alpha"),
-    *refusing("CL106", "Tensor.sub Tensor.sub_", "a device tensor as alpha"),
-    *refusing("CL106", "torch.addcmul torch.addcdiv", "a device tensor as value"),
     *refusing(
         "CL106",
-        "Tensor.addcmul Tensor.addcmul_ Tensor.addcdiv Tensor.addcdiv_",
+        "torch.add torch.sub Tensor.add Tensor.add_ Tensor.sub Tensor.sub_",
+        "a device tensor as alpha",
+    ),
+    *refusing(
+        "CL106",
+        "torch.addcmul torch.addcdiv Tensor.addcmul Tensor.addcmul_ Tensor.addcdiv Tensor.addcdiv_",
         "a device tensor as value",
     ),
     *refusing("CL106", "torch.addmm torch.baddbmm", "a device tensor as alpha or beta"),
@@ -73,16 +71,14 @@ ARGUMENTS: tuple[Operation, ...] = (
     *refusing("CL106", "torch.nan_to_num", "a device tensor as replacement"),
     *refusing(
         "CL106",
-        "torch.clamp Tensor.clamp Tensor.clip",
+        "torch.clamp torch.clip Tensor.clamp Tensor.clamp_ Tensor.clip Tensor.clip_",
         "one bound a number, the other a device tensor",
     ),
     *refusing(
         "CL106",
-        "torch.clip Tensor.clamp_ Tensor.clip_",
-        "one bound a number, the other a device tensor",
+        "Tensor.index_fill_ Tensor.index_fill torch.index_fill",
+        "a 0-d device tensor as value",
     ),
-    *refusing("CL106", "Tensor.index_fill_ Tensor.index_fill", "a 0-d device tensor as value"),
-    *refusing("CL106", "torch.index_fill", "a 0-d device tensor as value"),
     *refusing("CL106", "torch.normal", "a device tensor as std"),
     *refusing("CL106", "Tensor.normal_ Tensor.uniform_", "a device tensor as parameter"),
     *refusing(

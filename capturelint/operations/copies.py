@@ -83,13 +83,8 @@ COPIES: tuple[Operation, ...] = (
     # CL205: a number on the host is baked into the kernel.
     *stale(
         "CL205",
-        "Tensor.__mul__ torch.add torch.lerp torch.maximum",
-        "a 0-d tensor on the host that changes between calls",
-    ),
-    *stale(
-        "CL205",
-        "Tensor.__add__ Tensor.__sub__ Tensor.__truediv__ Tensor.__pow__ Tensor.__lt__ "
-        "Tensor.__gt__ torch.sub torch.mul torch.div",
+        "Tensor.__add__ Tensor.__sub__ Tensor.__mul__ Tensor.__truediv__ Tensor.__pow__ "
+        "Tensor.__lt__ Tensor.__gt__ torch.add torch.sub torch.mul torch.div torch.lerp torch.maximum",
         "a 0-d tensor on the host that changes between calls",
     ),
 )

@@ -7,9 +7,11 @@ from capturelint.operations.operation import Operation, refusing, safe
 LIBRARIES: tuple[Operation, ...] = (
     # CL701
     *refusing("CL701", "torch.cuda.synchronize"),
-    *refusing("CL701", "torch.cuda.Event.synchronize torch.cuda.Event.query"),
+    *refusing(
+        "CL701",
+        "torch.cuda.Event.synchronize torch.cuda.Event.query torch.cuda.Event.elapsed_time",
+    ),
     *refusing("CL701", "torch.cuda.Stream.synchronize torch.cuda.Stream.query"),
-    *refusing("CL701", "torch.cuda.Event.elapsed_time"),
     *refusing("CL701", "torch.accelerator.synchronize"),
     *safe("torch.cuda.Event.record torch.cuda.Stream.wait_stream torch.cuda.Event.wait"),
     *safe("torch.cuda.empty_cache torch.cuda.mem_get_info"),
@@ -21,13 +23,9 @@ LIBRARIES: tuple[Operation, ...] = (
         "torch.cholesky torch.svd torch.linalg.svdvals torch.linalg.eig torch.linalg.eigvals "
         "torch.linalg.eigvalsh torch.linalg.lu_factor torch.linalg.ldl_factor "
         "torch.linalg.tensorinv torch.linalg.tensorsolve torch.linalg.matrix_rank "
-        "torch.linalg.lstsq torch.svd_lowrank torch.pca_lowrank torch.cov "
-        "Tensor.inverse Tensor.pinverse",
-    ),
-    *refusing(
-        "CL801",
-        "torch.inverse torch.pinverse torch.linalg.matrix_exp torch.lobpcg torch.corrcoef "
-        "Tensor.cholesky Tensor.svd Tensor.matrix_exp Tensor.cov Tensor.corrcoef",
+        "torch.linalg.lstsq torch.linalg.matrix_exp torch.lobpcg torch.svd_lowrank "
+        "torch.pca_lowrank torch.cov torch.corrcoef torch.inverse torch.pinverse Tensor.inverse "
+        "Tensor.pinverse Tensor.cholesky Tensor.svd Tensor.matrix_exp Tensor.cov Tensor.corrcoef",
     ),
     *refusing("CL801", "torch.linalg.cond", "p is None, 2, -2 or `nuc`"),
     *refusing(
@@ -45,7 +43,13 @@ LIBRARIES: tuple[Operation, ...] = (
     *safe("torch.linalg.norm torch.linalg.matrix_norm", "of a vector, or the default order"),
     *safe("torch.linalg.matrix_power", "a power of at least zero"),
     # Data-dependent layouts.
-    *refusing("CL804", "Tensor.to_sparse torch.nested.nested_tensor torch.nn.functional.ctc_loss"),
+    *refusing(
+        "CL804",
+        "Tensor.to_sparse Tensor.to_sparse_coo Tensor.to_sparse_csr Tensor.to_sparse_csc "
+        "Tensor.to_sparse_bsr Tensor.to_sparse_bsc torch.nested.nested_tensor "
+        "torch.nested.as_nested_tensor torch.ctc_loss torch.nn.CTCLoss "
+        "torch.nn.functional.ctc_loss",
+    ),
     *refusing(
         "CL804",
         "torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence",
@@ -54,11 +58,6 @@ LIBRARIES: tuple[Operation, ...] = (
     *safe(
         "torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence",
         "of sequences in order of their lengths",
-    ),
-    *refusing(
-        "CL804",
-        "Tensor.to_sparse_coo Tensor.to_sparse_csr Tensor.to_sparse_csc Tensor.to_sparse_bsr "
-        "Tensor.to_sparse_bsc torch.nested.as_nested_tensor torch.ctc_loss torch.nn.CTCLoss",
     ),
     *refusing("CL804", "torch.prod Tensor.prod", "its backward, in the same captured region"),
     *refusing(

@@ -12,20 +12,17 @@ READS: tuple[Operation, ...] = (
         "builtins.int builtins.float builtins.bool builtins.complex operator.index builtins.chr",
         "of a device tensor",
     ),
-    *refusing("CL101", "Tensor.__int__ Tensor.__float__ Tensor.__bool__"),
-    *refusing("CL101", "Tensor.__complex__ Tensor.__index__"),
     *refusing(
         "CL101",
-        "math.sqrt math.floor math.log math.isnan math.hypot",
-        "of a device tensor",
+        "Tensor.__int__ Tensor.__float__ Tensor.__bool__ Tensor.__complex__ Tensor.__index__",
     ),
     *refusing(
         "CL101",
         "math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.ceil "
         "math.copysign math.cos math.cosh math.degrees math.erf math.erfc math.exp math.expm1 "
-        "math.fabs math.fmod math.gamma math.isclose math.isfinite math.isinf math.ldexp "
-        "math.lgamma math.log10 math.log1p math.log2 math.pow math.radians math.sin math.sinh "
-        "math.tan math.tanh",
+        "math.fabs math.floor math.fmod math.gamma math.hypot math.isclose math.isfinite math.isinf "
+        "math.isnan math.ldexp math.lgamma math.log math.log10 math.log1p math.log2 math.pow "
+        "math.radians math.sin math.sinh math.sqrt math.tan math.tanh",
         "of a device tensor",
     ),
     *safe("Tensor.item Tensor.tolist builtins.int builtins.float", "of a tensor on the host"),
