@@ -92,6 +92,7 @@ def test_a_rule_page_is_printed_from_another_folder(bin_folder: Path, tmp_path: 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("# CL101 host-read\n")
     assert "## Not reported\n" in done.stdout
+    assert "\nMeasured: " in done.stdout
 
 
 def test_a_model_is_checked_from_another_folder(bin_folder: Path, tmp_path: Path) -> None:
