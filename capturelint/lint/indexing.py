@@ -14,7 +14,8 @@ from capturelint.lint.files import decode as decoded_text
 from capturelint.lint.index import facts_of
 from capturelint.names import FileFacts
 
-_WORTH_A_POOL = 400
+# Measured by tests/bench/bench_pool.py, with room for systems where a process starts slowly.
+WORTH_A_POOL = 400
 _CHUNK = 32
 
 
@@ -40,7 +41,7 @@ def indexed(
 
     `encoded`: also as JSON.
     """
-    if jobs < 2 or len(files) < _WORTH_A_POOL or texts:
+    if jobs < 2 or len(files) < WORTH_A_POOL or texts:
         for named in files:
             found = index_one(named, texts.get(str(named[0])))
             yield _with_json(found) if encoded else found
