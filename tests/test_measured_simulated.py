@@ -40,10 +40,6 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "torch.range: torch.range(0, n, device=x.device).sum() * x",
     ),
     "the simulator runs compiled code as it was before": ("CL803 bad_backend",),
-    "the GPU had memory at hand, for which it need not ask": (
-        "CL702 bad_new_stream",
-        "CL703 bad_thread",
-    ),
     "a remainder by zero raises on the host only": ("CL101 good_round_and_abs",),
 }
 

@@ -23,7 +23,8 @@ class Operation:
     `rule`: the code that reports it, "" when none does.
     `spared_by`: keyword arguments that make the call safe, such as `output_size`.
     `spared_from`: number of positional arguments (receiver not counted) from which it is safe, or 0.
-    `torch`: versions it holds for. `known_from` in `measured` says how a row is known.
+    `torch`: versions it holds for. How a row is known says `measured.known_from`, from a record of the
+    code that tests/record/forms has for each.
     """
 
     op: str
