@@ -23,8 +23,24 @@ def call_refs(frame: Frame, target: Value, arguments: Arguments, node: ast.AST) 
         elif ref.role is Role.INSTANCE:
             results.append(_call_instance(frame, target, ref, arguments, node))
         elif ref.role is not Role.PACKAGE:
-            results.append(frame.analysis.call(frame, ref, arguments, node))
+            results.append(_of_class(frame, ref, frame.analysis.call(frame, ref, arguments, node)))
     return _of_several(results) if results else UNKNOWN
+
+
+def _of_class(frame: Frame, ref: Ref, result: Value) -> Value:
+    """Return what a class method gives: `cls` in it is the class that it was asked of."""
+    if ref.owner < 0 or ref.at < 0 or not result.refs:
+        return result
+    function = frame.analysis.project.functions[ref.at]
+    if function.owner in (-1, ref.owner) or "classmethod" not in function.facts.decorators:
+        return result
+    refs = (
+        Ref(one.role, ref.owner)
+        if one.role in (Role.INSTANCE, Role.CLASS) and one.at == function.owner
+        else one
+        for one in result.refs
+    )
+    return result._replace(refs=tuple(refs))
 
 
 def _of_several(results: list[Value]) -> Value:

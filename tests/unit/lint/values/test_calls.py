@@ -405,3 +405,44 @@ def test_an_instance_has_the_methods_of_its_class(tmp_path: Path) -> None:
     )
 
     assert told.seen == told.wanted
+
+
+def test_a_class_method_makes_instances_of_the_class_that_it_is_asked_of(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        class Base(nn.Module):
+            @classmethod
+            def made(cls, config):
+                model = cls(config)
+                return model
+
+            @classmethod
+            def table(cls):
+                return torch.zeros(2)
+
+            def encode(self, x):
+                return None
+
+        class Deep(Base):
+            def encode(self, x):
+                return x.cpu()
+
+        class Wide(Base):
+            def encode(self, x):
+                x  #: never runs
+                return x + 1
+
+        class Model(nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.deep = Deep.made(config)
+
+            def forward(self, x: Tensor):
+                self.deep.encode(x)  #: host tensor
+                Deep.table()  #: host tensor
+        """,
+        roots=("mod.Model.forward",),
+    )
+
+    assert told.seen == told.wanted
