@@ -94,6 +94,8 @@ def _said_missing(test: ast.expr) -> Iterator[str]:
         yield from _said_present(test.operand)
         if isinstance(test.operand, ast.Attribute):
             yield chain_text(test.operand)
+        elif isinstance(test.operand, ast.Call):
+            yield from _lasting(test.operand)
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         right = test.comparators[0]
         if isinstance(test.ops[0], ast.Is) and isinstance(right, ast.Constant):
@@ -136,11 +138,19 @@ def _said_present(test: ast.expr) -> Iterator[str]:
 
 def _lasting(node: ast.expr) -> Iterator[str]:
     """Yield the chain of what outlives the call: an attribute, or a module-level cache."""
+    node = _asked(node)
     while isinstance(node, ast.Subscript):
         node = node.value
     name = chain_text(node)
     if _is_lasting(name):
         yield name
+
+
+def _asked(node: ast.expr) -> ast.expr:
+    """Return the container that `table.get(key)` asks, else the expression itself."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr == "get" else node
+    return node
 
 
 def _is_lasting(name: str) -> bool:

@@ -133,10 +133,10 @@ def _raise(_frame: Frame, _node: ast.stmt) -> bool:
 
 def _assert(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Assert), "dispatched by type"
-    truth.test(frame, node.test)
+    outcome = truth.test(frame, node.test)
     # Its message is only made when it fails, and then the capture is lost anyway.
     frame.env = dict(narrowed(frame, node.test, outcome=True))
-    return True
+    return not (outcome is False and isinstance(node.test, ast.Call))
 
 
 def _leave(_frame: Frame, _node: ast.stmt) -> bool:

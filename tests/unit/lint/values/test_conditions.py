@@ -395,3 +395,23 @@ def test_code_whose_waits_are_declared_is_not_captured(tmp_path: Path) -> None:
     )
 
     assert told.seen == told.wanted
+
+
+def test_an_assertion_that_fails_under_capture_ends_the_function(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def step(x: Tensor, batch, n: int):
+            assert torch.cuda.is_current_stream_capturing()
+            if n:
+                assert batch.forward_mode.is_extend()
+                x  #: device tensor
+            if n > 1:
+                assert batch.forward_mode.is_idle()
+                x  #: never runs
+            x  #: device tensor
+        """,
+        preset=("sglang",),
+    )
+
+    assert told.seen == told.wanted
