@@ -69,7 +69,10 @@ def outside(frame: Frame, name: str) -> Value:
 def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
-        return tensors.attribute(receiver, name)
+        found = tensors.attribute(receiver, name)
+        # What loaders put on a parameter is known by name alone.
+        is_told = found.is_unknown and frame.analysis.surroundings.is_host_name(name)
+        return Value(Kind.HOST_TENSOR) if is_told else found
     if receiver.items is not None and len(receiver.items) == 2 and name in _PAIR:
         # What `max`, `topk` and `sort` give is a tuple with names.
         return receiver.items[_PAIR.index(name)]

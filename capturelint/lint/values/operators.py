@@ -37,8 +37,10 @@ def _computed(frame: Frame, left: Value, operator: ast.operator, right: Value) -
             mixed=_is_mixed(left, right),
         )
     if left.kind is Kind.HOST_TENSOR or right.kind is Kind.HOST_TENSOR:
-        if Kind.UNKNOWN in (left.kind, right.kind):
+        host, other = (left, right) if left.kind is Kind.HOST_TENSOR else (right, left)
+        if other.kind is Kind.UNKNOWN and (other.refs or host.rank == 0):
             return UNKNOWN
+        # Only a single value on the host mixes with a tensor on the device.
         return Value(Kind.HOST_TENSOR, _dtype(left, operator, right), _rank(left, right))
     if isinstance(operator, ast.Mod) and left.constant and isinstance(left.constant[0], str):
         return HOST

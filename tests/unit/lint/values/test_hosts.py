@@ -138,3 +138,44 @@ def test_reductions_give_pairs_counts_and_dtypes(call: str, facts: str, tmp_path
     )
 
     assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    ("expression", "facts"),
+    [
+        ("torch.arange(3) + offset", "host tensor"),
+        ("offset % lens_cpu", "host tensor"),
+        ("torch.tensor(2.0) * offset", "unknown"),
+    ],
+)
+def test_a_tensor_on_the_host_stays_there_beside_what_is_not_known(
+    expression: str, facts: str, tmp_path: Path
+) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, lens_cpu: Tensor, plan):
+            offset = plan.offset
+            {expression}  #: {facts}
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+def test_what_a_loader_puts_on_a_parameter_is_told_by_its_name(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        class Linear(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.zeros(2))
+
+            def forward(self, x: Tensor):
+                self.weight.offsets_cpu  #: host tensor
+                self.weight.offsets  #: unknown
+        """,
+    )
+
+    assert told.seen == told.wanted
