@@ -18,6 +18,8 @@ from capturelint.preset import (
     read_preset,
 )
 
+_EXPERTS = "vllm.model_executor.layers.fused_moe"
+
 SMALL = """
 name = "small"
 summary = "a small engine"
@@ -105,6 +107,10 @@ def test_a_project_that_imports_no_engine_gets_no_preset() -> None:
         ("sglang", "sglang.multimodal_gen.runtime.models.vaes.wanvae.WanVAE.forward"),
         ("transformers", "transformers.models.mixtral.modular_mixtral.MixtralExperts.forward"),
         ("transformers", "transformers.loss.loss_rt_detr.RTDetrLoss.forward"),
+        ("vllm", f"{_EXPERTS}.prepare_finalize.moonep.MoonEPPrepareAndFinalize.prepare"),
+        ("vllm", f"{_EXPERTS}.topk_weight_and_reduce.TopKWeightAndReduceNaiveBatched.apply"),
+        ("sglang", "sglang.kernels.ops.norm.FusedNorm.forward_native"),
+        ("sglang", "sglang.srt.models.deepseek_v4.DeepseekV4Model._forward_layers_tbo"),
         ("transformers", "transformers.generation.logits_process.TopKLogitsWarper.__call__"),
         ("timm", "timm.data.naflex_transforms.Patchify.forward"),
         ("timm", "timm.loss.jsd.JsdCrossEntropy.forward"),
@@ -130,6 +136,8 @@ def test_what_an_engine_never_captures_is_eager(engine: str, function: str) -> N
         ("vllm", "vllm.model_executor.layers.activation.SiluAndMul.forward_cuda"),
         ("vllm", "vllm.v1.attention.backends.rocm_attn.RocmAttentionImpl.forward"),
         ("vllm", "vllm.compilation.cuda_graph.CUDAGraphWrapper.__call__"),
+        ("vllm", f"{_EXPERTS}.prepare_finalize.deepep_ll.DeepEPLLPrepareAndFinalize.prepare"),
+        ("sglang", "sglang.srt.layers.layernorm.RMSNorm.forward_native"),
         ("sglang", "sglang.srt.layers.attention.linear.gdn_backend.GDNAttnBackend.forward_extend"),
         ("sglang", "sglang.srt.layers.logits_processor.LogitsProcessor.forward"),
         ("sglang", "sglang.srt.models.sarashina2_vision.Sarashina2VisionForCausalLM.forward"),

@@ -25,6 +25,7 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
         if surroundings.around:
             # There names tell what is a copy on the host, since much of both kinds is about.
             value = surroundings.placed(target.id, value)
+        value = surroundings.fixed_attribute(target.id) or value
         frame.env[target.id] = value
         frame.kept.inputs.discard(target.id)
         if frame.dotted_keys:

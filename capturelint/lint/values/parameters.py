@@ -128,9 +128,9 @@ def entry_values(
             value = _reconciled(own, given[arg.arg], is_root=is_root)
         elif _is_debug_flag(arg.arg, by_default.get(arg.arg)):
             value = Value(Kind.HOST_VALUE, constant=(False,))
-        if is_root and own.kind is Kind.UNKNOWN and own.optional and not own.refs:
+        if is_root and value.is_unknown and said.is_unknown and said.optional:
             # Of `Tensor | float` a graph is given the tensor: a number would be baked in.
-            value = DEVICE
+            value = DEVICE if arg.arg not in by_default else value
         if is_root:
             value = _at_root(arg.arg, value, by_default.get(arg.arg))
             if value.is_tensor and not value.optional:
@@ -145,7 +145,8 @@ def entry_values(
                 # A method that only tensors have leaves no doubt.
                 is_weak = arg.arg not in signature.proven
                 value = Value(Kind.DEVICE_TENSOR, weak=is_weak, optional=arg.arg in by_default)
-        values[arg.arg] = surroundings.placed(arg.arg, value)
+        fixed = surroundings.fixed_attribute(arg.arg)
+        values[arg.arg] = surroundings.placed(arg.arg, value) if fixed is None else fixed
     if args.vararg is not None:
         said = surroundings.annotation(args.vararg.annotation, function.file.module)
         values[args.vararg.arg] = sequence(None, said)

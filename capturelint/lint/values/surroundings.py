@@ -145,7 +145,7 @@ class Surroundings:
         return name in self._guards
 
     def fixed_attribute(self, name: str) -> Value | None:
-        """Return the value of an attribute or global that a preset knows, by its name."""
+        """Return the value of an attribute or variable that a preset knows, by its name."""
         return self._fixed.get(name)
 
     def is_escape_context(self, name: str) -> bool:

@@ -238,3 +238,22 @@ def test_a_guard_may_say_that_something_is_absent(
     )
 
     assert told.seen == told.wanted
+
+
+def test_a_guard_of_a_preset_holds_for_variables_and_parameters_too(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def step(x: Tensor, plan, query_len: int, is_prefill: bool, visual_token_mask: Tensor):
+            has_mixed_prefill, parts = plan
+            is_decode = x.shape[0] == query_len
+            if has_mixed_prefill or not is_decode or is_prefill:
+                x  #: never runs
+            if visual_token_mask is not None:
+                x  #: never runs
+            x  #: device tensor
+        """,
+        preset=("vllm",),
+    )
+
+    assert told.seen == told.wanted

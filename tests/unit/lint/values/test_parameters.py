@@ -26,7 +26,7 @@ from tests.unit.lint.probe import kinds
         ("Annotated[Tensor, 3]", "device tensor"),
         ("Float[Tensor, 'b d']", "device tensor"),
         ("Mask", "device tensor, optional"),
-        ("Tensor | int", "unknown"),
+        ("Tensor | int", "device tensor"),
         ("Tensor | Other", "unknown"),
         ("int", "host value"),
         ("float | None", "host value"),
@@ -389,6 +389,35 @@ def test_what_a_root_compares_with_none_may_be_none(tmp_path: Path) -> None:
             elif size is not None and x.sum():
                 mask  #: host value, = None
                 x  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    "annotation", ["Tensor | float", "float | Tensor | int", "torch.Tensor | float | int"]
+)
+def test_of_a_tensor_or_a_number_a_root_is_given_the_tensor(
+    annotation: str, tmp_path: Path
+) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def helper(x: Tensor, t: {annotation}):
+            if not torch.is_tensor(t):
+                x  #: device tensor
+
+        def step(x: Tensor, t: {annotation}, scale: {annotation} = 1.0):
+            t  #: device tensor
+            scale  #: host value
+            steps = t
+            if not torch.is_tensor(steps):
+                x  #: never runs
+            if not isinstance(t, Tensor):
+                x  #: never runs
+            helper(x, x.shape[0])
+            helper(x, t)
         """,
     )
 
