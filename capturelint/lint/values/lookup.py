@@ -69,10 +69,10 @@ def outside(frame: Frame, name: str) -> Value:
 def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
     """Return `receiver.name`."""
     if receiver.is_tensor:
-        found = tensors.attribute(receiver, name)
+        own = tensors.attribute(receiver, name)
         # What loaders put on a parameter is known by name alone.
-        is_told = found.is_unknown and frame.analysis.surroundings.is_host_name(name)
-        return Value(Kind.HOST_TENSOR) if is_told else found
+        is_told = own.is_unknown and frame.analysis.surroundings.is_host_name(name)
+        return Value(Kind.HOST_TENSOR) if is_told else own
     if receiver.items is not None and len(receiver.items) == 2 and name in _PAIR:
         # What `max`, `topk` and `sort` give is a tuple with names.
         return receiver.items[_PAIR.index(name)]
