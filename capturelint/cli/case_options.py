@@ -92,7 +92,7 @@ def case_settings(options: argparse.Namespace) -> Settings:
         train=options.train,
         dtype=_dtype("--dtype", options.dtype, _DTYPES),
         autocast=_dtype("--autocast", options.autocast, _AUTOCAST),
-        replays=_count("--replays", options.replays, least=1),
+        replays=whole_number("--replays", options.replays, least=1),
         warmup=_warmup("--warmup", options.warmup),
         cold=options.cold,
         modules=words(options.modules),
@@ -100,12 +100,30 @@ def case_settings(options: argparse.Namespace) -> Settings:
         rtol=_tolerance("--rtol", options.rtol),
         atol=_tolerance("--atol", options.atol),
         redraw=words(options.redraw),
-        timeout=_seconds("--timeout", options.timeout),
+        timeout=amount("--timeout", options.timeout, "seconds"),
         first=options.first,
-        seed=_count("--seed", options.seed, least=0, most=_LARGEST_SEED),
+        seed=whole_number("--seed", options.seed, least=0, most=_LARGEST_SEED),
         capture_error_mode=_choice("--capture-error-mode", options.capture_error_mode, _MODES),
-        record_limit=_count("--record-limit", options.record_limit, least=1),
+        record_limit=whole_number("--record-limit", options.record_limit, least=1),
     )
+
+
+def whole_number(option: str, value: str, *, least: int, most: int | None = None) -> int:
+    """Return the whole number that an option says. Raises `BadOptionError`."""
+    # isdecimal() also holds for digits of other scripts, which nobody means.
+    number = int(value) if value.isascii() and value.isdecimal() and len(value) < 20 else -1
+    if number < least or (most is not None and number > most):
+        bound = "or more" if most is None else f"to {most}"
+        raise BadOptionError(option, value, f"a whole number, {least} {bound}")
+    return number
+
+
+def amount(option: str, value: str, unit: str) -> float:
+    """Return the amount that an option says, more than 0. Raises `BadOptionError`."""
+    number = _number(value)
+    if number is None or number <= 0:
+        raise BadOptionError(option, value, f"a number of {unit}, more than 0")
+    return number
 
 
 def _choice(option: str, value: str, allowed: Sequence[str]) -> str:
@@ -118,20 +136,11 @@ def _dtype(option: str, value: str | None, allowed: Sequence[str]) -> str | None
     return None if value is None else _choice(option, value, allowed)
 
 
-def _count(option: str, value: str, *, least: int, most: int | None = None) -> int:
-    # isdecimal() also holds for digits of other scripts, which nobody means.
-    number = int(value) if value.isascii() and value.isdecimal() and len(value) < 20 else -1
-    if number < least or (most is not None and number > most):
-        bound = "or more" if most is None else f"to {most}"
-        raise BadOptionError(option, value, f"a whole number, {least} {bound}")
-    return number
-
-
 def _warmup(option: str, value: str) -> int | None:
     if value == _AUTO:
         return None
     try:
-        return _count(option, value, least=0)
+        return whole_number(option, value, least=0)
     except BadOptionError:
         allowed = "auto or a whole number, 0 or more"
         raise BadOptionError(option, value, allowed, known=[_AUTO]) from None
@@ -143,13 +152,6 @@ def _tolerance(option: str, value: str | None) -> float | None:
     number = _number(value)
     if number is None or number < 0:
         raise BadOptionError(option, value, "a number, 0 or more, such as 1e-3")
-    return number
-
-
-def _seconds(option: str, value: str) -> float:
-    number = _number(value)
-    if number is None or number <= 0:
-        raise BadOptionError(option, value, "a number of seconds, more than 0")
     return number
 
 
