@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.cli import bisect
+from capturelint.cli import bisect, ladder
 from capturelint.cli.main import main
 from capturelint.cli.settings import check_codes
 from capturelint.config import Config, load_config
@@ -114,6 +114,33 @@ def test_every_option_of_bisect_is_told_with_its_default() -> None:
         if isinstance(defaults[name], str):
             assert told[f"--{name.replace('_', '-')}"].strip("`") == defaults[name]
     assert "`--inputs FILE.py:NAME`" in README and "`--call METHOD`" in README
+
+
+def test_the_third_example_is_what_ladder_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, _, wanted = blocks("console")[2].partition("\n")
+    monkeypatch.chdir(ROOT)
+
+    assert command.startswith("$ capturelint ladder --traffic fixtures/traffic/chat.csv")
+    assert main(command.split()[2:]) == 0
+    assert capsys.readouterr().out == wanted
+
+
+def test_every_option_of_ladder_is_told_with_its_default() -> None:
+    parser = argparse.ArgumentParser()
+    ladder.add_arguments(parser)
+    defaults = vars(parser.parse_args(["--traffic=steps.csv"]))
+    told = {
+        option: row[0].strip("`")
+        for cell, row in table("Options of `ladder`").items()
+        for option in re.findall(r"--[\w-]+", cell)
+    }
+
+    assert {f"--{name.replace('_', '-')}" for name in defaults.keys() - {"no_color"}} == set(told)
+    for name, value in defaults.items():
+        if isinstance(value, str):
+            assert told[f"--{name.replace('_', '-')}"] == value
 
 
 def test_every_verdict_is_told_with_its_exit_code() -> None:

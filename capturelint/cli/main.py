@@ -23,6 +23,7 @@ _COMMANDS = (
     ("check", "report code that breaks under CUDA graph capture"),
     ("bisect", "run a model and name the module and line that a CUDA graph breaks on"),
     ("roots", "list captured regions and how each captured function is reached"),
+    ("ladder", "choose the batch sizes to capture for a traffic"),
     ("rule", "explain a rule, or list them all"),
     ("doctor", "say what is there to run models with, and what a missing piece takes away"),
 )
