@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from capturelint.kind import HOST, UNKNOWN
-from capturelint.lint.values import fills, once, truth
+from capturelint.lint.values import fills, once, truth, turns
 from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
 from capturelint.lint.values.asides import set_aside
 from capturelint.lint.values.binding import bind
@@ -78,12 +78,10 @@ def _stored_by(frame: Frame, method: str) -> tuple[str, ...]:
 def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None:
     """Run a loop body until the names settle."""
     body: list[ast.stmt] = getattr(node, "body", [])
-    arms = frame.kept.arms
-    outer = frame.loops
+    arms, outer, first = frame.kept.arms, frame.loops, None
     frame.loops += 1
     for _ in range(_MOST_PASSES[outer] if outer < len(_MOST_PASSES) else 1):
-        flags = dict(frame.flags)
-        start = dict(frame.env)
+        flags, start = dict(frame.flags), dict(frame.env)
         before_each()
         run_block(frame, body)
         frame.kept.arms = arms
@@ -91,7 +89,9 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
         frame.env = joined_envs(start, frame.env)
         if frame.env == start:
             break
+        first = turns.host_tensors(frame, start) if first is None else first
     frame.loops = outer
+    turns.restore(frame, first or {})
 
 
 def _for(frame: Frame, node: ast.stmt) -> bool:
