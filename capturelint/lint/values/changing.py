@@ -85,16 +85,18 @@ def _through_call(
     frame: Frame, node: ast.Call, value: Value, parts: list[Value], sources: tuple[Source, ...]
 ) -> Value:
     callee = _known(frame, node.func)
-    if callee.refs:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else chain_text(node.func)
+    # What launches one kernel over lists of tensors, in apex and what follows it: the kernel is an
+    # argument, so that what the project has under that name tells less.
+    is_launch = name.startswith("multi_tensor_")
+    if callee.refs and not is_launch:
         # Its parameters carry them on.
         return value
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else chain_text(node.func)
     is_kernel = isinstance(node.func, ast.Subscript) or callee.name.startswith("torch.ops.")
     is_device_work = (
         value.is_device_tensor
         or (is_kernel and any(part.is_device_tensor for part in parts))
-        # What launches one kernel over lists of tensors, in apex and what follows it.
-        or name.startswith("multi_tensor_")
+        or is_launch
         or (name in _IN_PLACE and parts[0].kind is not Kind.HOST_TENSOR)
     )
     if not is_device_work:

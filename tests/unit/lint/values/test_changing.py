@@ -112,3 +112,19 @@ def _in_forward(use: str) -> str:
     lines = [f"        {line}" for line in body.splitlines()]
     lines += [f"    {line}" for line in methods.splitlines()]
     return _CLASS + "\n".join(lines) + "\n"
+
+
+def test_a_launch_over_lists_uses_a_count_though_the_launcher_is_of_the_project(
+    tmp_path: Path,
+) -> None:
+    launcher = """
+class Applier:
+    def __call__(self, op, flag, lists, *rest):
+        return op(self.chunk, flag, lists, *rest)
+
+multi_tensor_applier = Applier()
+"""
+    text = _in_forward("multi_tensor_applier(kernels.adam, None, [[x], [x]], n)\nreturn x")
+
+    assert marked(tmp_path, text + launcher) == ["COUNTER self.step += 1"]
+    assert marked(tmp_path, (text + launcher).replace("multi_tensor_applier", "apply_all")) == []
