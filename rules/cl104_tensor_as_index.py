@@ -172,7 +172,7 @@ def _held(value: Value) -> Iterator[Value]:
 def _is_list(node: cst.BaseExpression, value: Value) -> bool:
     if isinstance(node, cst.List | cst.Tuple | cst.ListComp | cst.SimpleString):
         return True
-    return value.kind is Kind.HOST_VALUE and (value.items is not None or value.element is not None)
+    return value.kind is Kind.HOST_VALUE and value.items is not None
 
 
 def _is_sure(value: Value) -> bool:

@@ -64,7 +64,8 @@ def _is_mixed(left: Value, right: Value) -> bool:
 def _is_repeated(value: Value, times: Value) -> bool:
     """Return whether Python repeats a list or a text as often as a tensor says."""
     is_text = bool(value.constant) and isinstance(value.constant[0], str)
-    return times.is_device_tensor and (is_text or _is_sequence(value))
+    # Of `float | list[float]` only the elements are known: it may be a number all the same.
+    return times.is_device_tensor and (is_text or value.items is not None)
 
 
 def _is_sequence(value: Value) -> bool:
