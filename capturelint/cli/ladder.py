@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from capturelint.measure.times import Costs
 
 _FORMATS = ("text", "json")
-_LARGEST = 2**31 - 1  # rows
+_MOST_RUNGS = (
+    512  # about as many as vLLM captures up to 8,192 rows; the time to place them grows with it
+)
 
 
 class UnknownCostError(CapturelintError):
@@ -69,17 +71,15 @@ def _run(options: argparse.Namespace) -> int:
     if options.format not in _FORMATS:
         allowed = f"one of {', '.join(_FORMATS)}"
         raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
-    rows = whole_number("--multiple-of", options.multiple_of, least=1, most=_LARGEST)
-    largest = (
-        None
-        if options.max is None
-        else whole_number("--max", options.max, least=rows, most=_LARGEST)
-    )
     output.check_writable(options.output)
     from capturelint.measure.advice import advise
     from capturelint.measure.times import assumed_costs, read_costs
-    from capturelint.measure.traffic import read_traffic
+    from capturelint.measure.traffic import LARGEST, read_traffic
 
+    rows = whole_number("--multiple-of", options.multiple_of, least=1, most=LARGEST)
+    largest = None
+    if options.max is not None:
+        largest = whole_number("--max", options.max, least=rows, most=LARGEST)
     costs = read_costs(options.times) if options.times else assumed_costs()
     limits = _limits(options, costs)
     traffic = read_traffic(options.traffic)
@@ -101,7 +101,7 @@ def _limits(options: argparse.Namespace, costs: Costs) -> Limits:
 
     rungs, startup, memory = options.rungs, options.startup_limit, options.memory_limit
     limits = Limits(
-        rungs=None if rungs is None else whole_number("--rungs", rungs, least=1, most=_LARGEST),
+        rungs=None if rungs is None else whole_number("--rungs", rungs, least=1, most=_MOST_RUNGS),
         startup=None if startup is None else amount("--startup-limit", startup, "seconds"),
         memory=None if memory is None else amount("--memory-limit", memory, "MiB"),
     )

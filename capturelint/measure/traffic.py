@@ -16,7 +16,7 @@ from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown, shown_path
 
-_LARGEST = 2**31 - 1  # rows; a longer number is a mistake in the file
+LARGEST = 2**20  # rows; more in one step is a mistake in the file
 _MOST = 1e15  # steps; more are a mistake too
 _SPACE = re.compile(r"[\s,:]*")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
@@ -117,8 +117,8 @@ def _placed(text: str) -> Iterator[tuple[int, object]]:
 
 def _size(path: Path, value: object, line: int) -> int:
     number = _number(value)
-    if number is None or not 0 <= number <= _LARGEST or number != int(number):
-        problem = f"the size {shown(value)} is not a whole number of rows, 1 or more"
+    if number is None or not 0 <= number <= LARGEST or number != int(number):
+        problem = f"the size {shown(value)} is not a whole number of rows, 1 to {LARGEST}"
         raise BadTrafficError(path, problem, line=line)
     return int(number)
 

@@ -109,13 +109,13 @@ def test_where_nothing_fits_that_is_said(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--max", "0"], "`--max` is '0'; it must be a whole number, 1 to 2147483647"),
-        (["--max", "x"], "`--max` is 'x'; it must be a whole number, 1 to 2147483647"),
+        (["--max", "0"], "`--max` is '0'; it must be a whole number, 1 to 1048576"),
+        (["--max", "x"], "`--max` is 'x'; it must be a whole number, 1 to 1048576"),
         (
             ["--max", "3", "--multiple-of", "4"],
-            "`--max` is '3'; it must be a whole number, 4 to 2147483647",
+            "`--max` is '3'; it must be a whole number, 4 to 1048576",
         ),
-        (["--rungs", "0"], "`--rungs` is '0'; it must be a whole number, 1 to 2147483647"),
+        (["--rungs", "0"], "`--rungs` is '0'; it must be a whole number, 1 to 512"),
         (
             ["--memory-limit", "-1"],
             "`--memory-limit` is '-1'; it must be a number of MiB, more than 0",
@@ -150,7 +150,7 @@ def test_a_bad_traffic_file_is_one_line_with_its_place(capsys: pytest.CaptureFix
 
     assert ladder() == 2
     assert capsys.readouterr().err == (
-        "capturelint: steps.json:2: the size 'x' is not a whole number of rows, 1 or more\n"
+        "capturelint: steps.json:2: the size 'x' is not a whole number of rows, 1 to 1048576\n"
     )
 
 

@@ -152,7 +152,14 @@ def test_nothing_is_captured_where_nothing_fits_or_helps() -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(), Limits(rungs=24), Limits(startup=6, memory=500), Limits(40, 9, 800)]
+    "limits",
+    [
+        Limits(),
+        Limits(rungs=24),
+        Limits(rungs=200),
+        Limits(startup=6, memory=500),
+        Limits(40, 9, 800),
+    ],
 )
 def test_a_huge_histogram_takes_no_long_time(limits: Limits) -> None:
     drawn = random.Random(3)
