@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from capturelint.debug.backend import SpentError
-from capturelint.debug.events import Event, Judged
-from capturelint.debug.outcome import Outcome
 from capturelint.debug.processes.request import Request
 from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
@@ -139,24 +137,17 @@ def _answer(request: Request, answer: Path) -> NoReturn:
 
 def _judged(request: Request) -> Report:
     from capturelint.debug.cases.loading import load
+    from capturelint.debug.processes.spawn import worker_command
+    from capturelint.debug.processes.supervised import run_by_name
     from capturelint.debug.processes.worker import Tools, judged
 
     settings = request.settings
     case = load(request.target, inputs=request.inputs, call=request.call, settings=settings)
-    known: dict[str, Outcome] = {}
-
-    def keep(event: Event) -> None:
-        if isinstance(event, Judged):
-            known[event.step] = event.outcome
-
-    while True:
-        count = len(known)
-        try:
-            return judged(case, settings, known, keep, tools=Tools())
-        except SpentError:
-            # As in a fresh process, as long as more is known then.
-            if len(known) == count:
-                raise
+    try:
+        return judged(case, settings, {}, lambda event: None, tools=Tools())
+    except SpentError:
+        # What goes on in a fresh process cannot go on in this one.
+        return run_by_name(request, command=worker_command(), resume=False, progress=None)
 
 
 def _read(answer: Path, code: int) -> object:

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from capturelint.debug.chains import chain_of, oldest_of_capture
 from capturelint.debug.cuda.look import SYNCHRONIZING
 from capturelint.debug.cuda.raised import GUARD, Raised
-from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNJOINED, Refusal
+from capturelint.debug.dispatched.refusal import NOT_PERMITTED, Refusal
 from capturelint.debug.frames import raised_at
 from capturelint.verdict import Hazard
 
-_UNJOINED = "cudaErrorStreamCaptureUnjoined"
+# What errors that need no line of the user's come of, as a look names it.
+_OPERATIONS = {
+    "cudaErrorStreamCaptureUnjoined": "capture end",
+    "Cannot prepare for replay during capturing": "torch.cuda.CUDAGraph.replay",
+}
 
 
 def with_refusals(
@@ -37,14 +41,13 @@ def with_refusals(
 
 
 def _refusal(text: str, known: Hazard | None) -> Refusal | None:
-    if _UNJOINED in text:
-        return Refusal(UNJOINED, "stream", "capture end")
     operation = known.operation if known is not None else ""
+    operation = operation or next((one for sign, one in _OPERATIONS.items() if sign in text), "")
     code = known.code if known is not None else ""
     if GUARD in text:
         message = known.message if known is not None else NOT_PERMITTED
         return Refusal(message, "host-read", operation or SYNCHRONIZING, code)
-    if known is None:
+    if not operation:
         return None
     return Refusal(text.strip().partition("\n")[0], "", operation, code)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from capturelint.debug.attempts.refused import refused
 from capturelint.debug.cuda.explained import with_refusals
 from capturelint.debug.cuda.raised import GUARD, Raised
@@ -59,10 +61,23 @@ def test_an_invalid_capture_of_which_nothing_was_seen_tells_no_line() -> None:
     assert outcome.message == INVALIDATED
 
 
-def test_work_left_on_a_side_stream_is_named_as_the_look_names_it() -> None:
-    text = "CUDA error: capturing stream has unjoined work (cudaErrorStreamCaptureUnjoined)"
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        (
+            "CUDA error: capturing stream has unjoined work (cudaErrorStreamCaptureUnjoined)",
+            "capture end",
+        ),
+        (
+            "Cannot prepare for replay during capturing stage. during CUDA graph capture.",
+            "torch.cuda.CUDAGraph.replay",
+        ),
+    ],
+)
+def test_what_passes_no_line_is_named_as_the_look_names_it(text: str, operation: str) -> None:
+    outcome = _outcome(RuntimeError(f"{text}\nmore"), Raised(), {})
 
-    assert _outcome(RuntimeError(text), Raised(), {}).operation == "capture end"
+    assert (outcome.operation, outcome.message) == (operation, text)
 
 
 def test_what_cuda_itself_said_stays_and_gains_the_operation() -> None:
