@@ -12,7 +12,7 @@ from capturelint.lint.values.given_back import may_give_back
 from capturelint.lint.values.join import element_of, join, sequence
 from capturelint.lint.values.kept import is_move
 from capturelint.lint.values.rebound import is_storage, note_item_store, note_storage
-from capturelint.lint.values.subscripts import evaluated_index, is_suspect_index
+from capturelint.lint.values.subscripts import evaluated_index, is_suspect_index, item_key
 from capturelint.rule import Trait
 
 
@@ -140,7 +140,12 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value, source: ast.e
     if is_suspect_index(target.slice, index) or (base.is_tensor and value.is_host):
         frame.note(Trait.TENSOR_SUBSCRIPT)
     key = chain_text(target.value)
-    if not base.is_tensor and key:
+    named = item_key(target.value, index)
+    if named and key in frame.env and base.is_unknown and not _holds(base):
+        # One field of a mapping says nothing of the others.
+        frame.env[named] = value
+        frame.dotted_keys = True
+    elif not base.is_tensor and key:
         held = sequence(None, value if not _holds(base) else join(element_of(base), value))
         if "." not in key and key in frame.env and not base.refs:
             frame.env[key] = held._replace(kind=base.kind, name=base.name)

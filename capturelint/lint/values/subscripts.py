@@ -32,6 +32,8 @@ def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
         frame.note(Trait.TENSOR_SUBSCRIPT)
     if key and key in frame.env:
         return frame.env[key]
+    if key and item_key(node.value, index) in frame.env:
+        return frame.env[item_key(node.value, index)]
     if base.is_tensor:
         kind = base.kind
         if kind is Kind.HOST_TENSOR and index.is_device_tensor:
@@ -51,6 +53,14 @@ def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
         if found is not None:
             return found
     return element_of(base) if base.kind is not Kind.MODULE or base.element else UNKNOWN
+
+
+def item_key(base: ast.expr, index: Value) -> str:
+    """Return the name that an item under a text, such as `group["step"]`, has among the names, or ""."""
+    chain = chain_text(base)
+    is_text = bool(index.constant) and isinstance(index.constant[0], str)
+    # It begins as the attributes of `group` do, and is forgotten with them.
+    return f"{chain}.[{index.constant[0]!r}]" if chain and is_text else ""
 
 
 def _of_object(frame: Frame, base: Value, index: Value, node: ast.expr) -> Value | None:
