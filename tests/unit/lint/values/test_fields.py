@@ -35,7 +35,7 @@ def test_the_field_that_was_set_is_what_it_was_set_to(tmp_path: Path) -> None:
             group[name]  #: unknown
             if name:
                 group["count"] = 4
-            group["count"]  #: unknown
+            group["count"]  #: host value
             group = name
             group["step"]  #: unknown
         """,
