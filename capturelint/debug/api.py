@@ -44,12 +44,12 @@ def bisect(
     run of the same case by name that was killed. `progress`: is told in words what is done.
     `settings`: `backend="auto"`, `train=False`, `dtype=None`, `autocast=None`, `replays=6`,
     `warmup=None`, `cold=False`, `modules=()`, `skip=()`, `rtol=None`, `atol=None`, `redraw=()`,
-    `timeout=300.0` seconds for each step, `first=False`, `seed=0`, `record_limit=4096` MiB;
-    `capturelint.debug.settings` says what they do.
+    `timeout=300.0` seconds for each step, `first=False`, `seed=0`, `record_limit=4096` MiB,
+    `capture_error_mode="global"`; `capturelint.debug.settings` says what they do.
 
     The case runs in a child process: nothing that it does changes this one, and where it hangs or
     ends its process, that part is undecided. One by name is loaded anew; an object in memory is
-    judged in a fork, or in this process where there is no `fork`. Raises a `CapturelintError` if
+    judged in a fork, or in this process on a GPU and where there is no `fork`. Raises a `CapturelintError` if
     the case or a setting cannot be used.
     """
     chosen = settings_from(settings)

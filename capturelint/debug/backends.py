@@ -56,7 +56,9 @@ def chosen(settings: Settings) -> tuple[Backend, tuple[str, ...]]:
         return CudaBackend(mode), ()
     from capturelint.debug.simulated import SimulatedBackend
 
-    return SimulatedBackend(mode), ()
+    # That there is a GPU and it is not used, its owner must be told.
+    is_idle = settings.backend == "auto" and _is_for_rocm()
+    return SimulatedBackend(mode), ((f"judged on the simulator: {missing}",) if is_idle else ())
 
 
 def why_no_device() -> str:
@@ -64,10 +66,16 @@ def why_no_device() -> str:
     import torch
 
     version = torch.__version__
-    if getattr(torch.version, "hip", None) is not None:
+    if _is_for_rocm():
         return f"torch {version} is built for ROCm, whose captures are not known to this version"
     if torch.version.cuda is None:
         return f"torch {version} is built without CUDA"
     if not torch.cuda.is_available():
         return f"torch {version} sees no CUDA device"
     return ""
+
+
+def _is_for_rocm() -> bool:
+    import torch
+
+    return getattr(torch.version, "hip", None) is not None

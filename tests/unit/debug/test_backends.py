@@ -52,8 +52,10 @@ def test_cuda_without_a_device_is_the_users_mistake(
         backends.chosen(Settings(backend="cuda"))
 
     text = f"backend cuda cannot be used: torch {torch.__version__} {why}; use --backend simulated"
+    told = f"judged on the simulator: torch {torch.__version__} {why}"
     assert str(caught.value) == text
     assert backends.chosen(Settings())[0].name == "simulated"
+    assert backends.chosen(Settings())[1] == ((told,) if hip else ())
 
 
 @pytest.mark.parametrize("name", ["gpu", ""])
