@@ -147,7 +147,7 @@ def _best(
     """Return the path within the limits and its gap."""
     resources = _resources(steps, costs, limits)
     if resources:
-        chosen = best_within(steps, resources, [*by_count, *customary])
+        chosen = best_within(steps, resources, by_count=by_count, known=customary)
         return chosen.path, chosen.gap
     if limits.rungs is not None:
         return by_count[min(limits.rungs, len(by_count) - 1)], 0.0

@@ -9,8 +9,10 @@ how far it can be from the best.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeAlias
 
 from capturelint.measure.ladder import SLACK
@@ -34,18 +36,42 @@ class Chosen:
 
 
 def best_within(
-    steps: Steps, resources: Sequence[Resource], known: Iterable[Sequence[int]] = ()
+    steps: Steps,
+    resources: Sequence[Resource],
+    *,
+    by_count: Sequence[Sequence[int]] = (),
+    known: Iterable[Sequence[int]] = (),
 ) -> Chosen:
-    """Return the path of least time that takes no more than there is. `known`: paths to beat."""
+    """Return the path of least time that takes no more than there is.
+
+    `by_count`: the best path of at most 0, 1, 2, ... rungs, as far as known. `known`: more paths to beat.
+    """
     found = Prices(steps, resources)
-    found.paths += [list(path) for path in known]
+    found.paths += [list(path) for path in (*by_count, *known)]
     best = improved(steps, resources, found.best_path())
-    search = _Search(steps, resources, found, best)
-    is_proven = len(steps.sizes) <= _NODES and search.run()
-    best = improved(steps, resources, search.best)
+    bound = max(found.bound, _bound_by_count(steps, resources, by_count))
+    if steps.time(best) > bound * (1 + SLACK):
+        search = _Search(steps, resources, found, best)
+        is_proven = len(steps.sizes) <= _NODES and search.run()
+        best = improved(steps, resources, search.best)
+        bound = steps.time(best) if is_proven else bound
     time = steps.time(best)
-    gap = 0.0 if is_proven or not time else (time - found.bound) / time
+    gap = (time - bound) / time if time else 0.0
     return Chosen(best, gap if gap > SLACK else 0.0)
+
+
+def _bound_by_count(
+    steps: Steps, resources: Sequence[Resource], by_count: Sequence[Sequence[int]]
+) -> float:
+    """Return the time of the best path of as many rungs as fit at most, minus infinity if not known.
+
+    That is the stronger bound where few rungs fit and all take about the same.
+    """
+    most = len(steps.sizes) - 1
+    for one in resources:
+        taken = list(accumulate(sorted(one.use[1:])))
+        most = min(most, bisect_right(taken, one.limit * (1 + SLACK)))
+    return steps.time(by_count[most]) if most < len(by_count) else -math.inf
 
 
 class _Search:

@@ -145,6 +145,19 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     assert capsys.readouterr() == ("", f"capturelint: {message}\n")
 
 
+@pytest.mark.parametrize(
+    ("figure", "option"), [("capture_ms", "--startup-limit"), ("mib", "--memory-limit")]
+)
+def test_a_limit_needs_only_the_figures_that_it_is_on(figure: str, option: str) -> None:
+    sizes = [{"size": n, "eager_ms": 9, "graph_ms": n, figure: 1} for n in (1, 64)]
+    Path("one.json").write_text(json.dumps({"version": 1, "sizes": sizes}), encoding="utf-8")
+    codes = {
+        o: ladder("--times", "one.json", o, "9") for o in ("--startup-limit", "--memory-limit")
+    }
+
+    assert {o for o, code in codes.items() if code == 0} == {option}
+
+
 def test_a_bad_traffic_file_is_one_line_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     Path("steps.json").write_text('{"1": 2,\n"x": 3}', encoding="utf-8")
 

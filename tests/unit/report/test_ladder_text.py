@@ -72,6 +72,16 @@ def test_rows_of_a_request_are_told_and_counted_by_the_engine() -> None:
     assert "SGLang: --cuda-graph-bs-decode 1 4" in text
 
 
+def test_of_a_ladder_that_is_the_best_of_its_number_nothing_is_told() -> None:
+    one = advise(
+        Traffic(((1, 5),)), _COSTS, largest=None, rows_per_request=1, limits=Limits(rungs=1)
+    )
+
+    assert [custom.enough for custom in one.customary] == [1, 1, 1]
+    assert "as fast" not in render(one, source="steps.csv")
+    assert "cheapest to drop" not in render(one, source="steps.csv")
+
+
 def test_colour_is_only_where_it_is_asked_for() -> None:
     assert "\x1b" not in render(advice(), source="steps.csv")
     assert render(advice(), source="steps.csv", color=True).startswith("\x1b[1msteps.csv")
