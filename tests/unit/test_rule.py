@@ -14,7 +14,6 @@ from capturelint.lint.subjects import in_file, is_wanted, reports_of
 from capturelint.names import FunctionFacts
 from capturelint.rule import (
     About,
-    Report,
     Rule,
     Subject,
     Trait,
@@ -122,7 +121,10 @@ def test_a_report_stands_where_the_file_has_it_even_behind_wide_letters() -> Non
 
     said = reports_of([EachCall], source, function, raw, {}, captured=True)
 
-    assert said == [(EachCall, Report(Span(5, 14, 5, 18), " device tensor", (Effect.SLOW,)))]
+    ((rule, report),) = said
+    assert rule is EachCall
+    assert report.span == Span(5, 14, 5, 18)
+    assert (report.message, report.effects) == (" device tensor", (Effect.SLOW,))
 
 
 def test_a_report_in_code_that_never_runs_is_dropped() -> None:
