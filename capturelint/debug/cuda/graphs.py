@@ -93,6 +93,8 @@ class Graphs:
         try:
             torch.cuda.synchronize()
             torch.rand(1, device="cuda")
+        except torch.OutOfMemoryError:
+            return ""  # it is full, and there
         except RuntimeError as error:
             if _OUTSIDE not in str(error):
                 return f"the device is lost: {_first_line(error)}"

@@ -23,13 +23,14 @@ class Cuda:
     """A device that notes what is done to it.
 
     `is_stuck`: random numbers cannot be drawn until a capture ends well. `is_lost`: nothing works.
+    `is_full`: no memory is left.
     `ends_badly`: the next capture does not end well, and the allocator stays in its pool.
     """
 
     def __init__(self) -> None:
         self.done: list[str] = []
         self.mode = 0
-        self.is_stuck = self.is_lost = self.ends_badly = False
+        self.is_stuck = self.is_lost = self.is_full = self.ends_badly = False
         self.underway: set[int] = set()
         self.pools = 0
 
@@ -42,6 +43,8 @@ class Cuda:
             raise RuntimeError("CUDA error: device-side assert triggered\nmore")
 
     def rand(self, *_: Any, **__: Any) -> None:
+        if self.is_full:
+            raise torch.OutOfMemoryError("CUDA out of memory")
         if self.is_stuck and not self.underway:
             raise RuntimeError(_STUCK)
 
@@ -163,6 +166,19 @@ def test_a_device_that_is_lost_spends_the_process(cuda: Cuda) -> None:
         graphs.captured(loses)
     with pytest.raises(SpentError):
         graphs.captured(lambda: None)
+
+
+def test_a_device_that_is_full_is_not_lost(cuda: Cuda) -> None:
+    graphs = Graphs("global")
+
+    def fills() -> None:
+        cuda.is_full = True
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        graphs.captured(fills)
+
+    assert graphs.lost() == ""
 
 
 def test_a_swallowed_wait_fails_a_capture_that_ended_well(cuda: Cuda) -> None:
