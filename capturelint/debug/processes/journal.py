@@ -20,6 +20,7 @@ from capturelint.debug.processes.request import Request
 from capturelint.debug.wire import WireError, encode
 
 FOLDER = Path(".capturelint_cache")  # in the working directory
+_DRIVER = Path("/dev/nvidiactl")  # is there where NVIDIA's driver is
 
 _OWN_FILES = {
     ".gitignore": "*\n",
@@ -102,10 +103,12 @@ class Journal:
 
 
 def digest(request: Request) -> str:
-    """Return what tells this request, with the case file and versions of now, from others."""
+    """Return what tells this request, with the case file, versions and devices of now, from others."""
     settings = replace(request.settings, timeout=0.0, first=False)  # no outcome depends on them
     named = [request.target, request.inputs, request.call]
-    versions = [__version__, platform.python_version(), _version("torch")]
+    # A run on a GPU goes on with nothing that the simulator judged.
+    devices = f"{os.environ.get('CUDA_VISIBLE_DEVICES')} {_DRIVER.exists()}"
+    versions = [__version__, platform.python_version(), _version("torch"), devices]
     files = [_contents(text) for text in (request.target, request.inputs or "")]
     return hashlib.sha256(
         json.dumps([named, encode(settings), versions, files]).encode()

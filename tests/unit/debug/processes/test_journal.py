@@ -12,6 +12,7 @@ import pytest
 from capturelint.debug.cases.loaded_files import stamp
 from capturelint.debug.events import Event, Judged, Loaded, Said, Started
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.processes import journal
 from capturelint.debug.processes.journal import Journal, digest, found_before
 from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
@@ -213,5 +214,16 @@ def test_another_content_of_the_case_file_means_another_file(which: str, tmp_pat
     for text in ("a = 1", "a = 2"):
         path.write_text(text)
         digests.append(digest(request))
+
+    assert len(set(digests)) == 3
+
+
+def test_other_devices_mean_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "_DRIVER", tmp_path / "nvidiactl")
+    digests = [digest(REQUEST)]
+    (tmp_path / "nvidiactl").touch()
+    digests.append(digest(REQUEST))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    digests.append(digest(REQUEST))
 
     assert len(set(digests)) == 3
