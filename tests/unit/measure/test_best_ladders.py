@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capturelint.measure.advice import NothingToCaptureError, advise
@@ -28,6 +28,7 @@ def best(instance: Instance, limits: Limits) -> Ladder | None:
     return advice.best
 
 
+@settings(deadline=None)
 @given(instances(), limits)
 def test_within_limits_no_ladder_is_faster(instance: Instance, limits: Limits) -> None:
     found = best(instance, limits)
@@ -39,6 +40,7 @@ def test_within_limits_no_ladder_is_faster(instance: Instance, limits: Limits) -
     assert all(size % instance.rows_per_request == 0 for size in found.sizes)
 
 
+@settings(deadline=None)
 @given(instances())
 def test_of_each_number_of_graphs_no_ladder_is_faster(instance: Instance) -> None:
     steps = instance.steps
@@ -51,6 +53,7 @@ def test_of_each_number_of_graphs_no_ladder_is_faster(instance: Instance) -> Non
         assert found.step == pytest.approx(instance.fastest(Limits(rungs=count)), rel=1e-9)
 
 
+@settings(deadline=None)
 @given(instances(), limits, st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 def test_more_of_anything_is_never_slower(
     instance: Instance, limits: Limits, rungs: int, startup: int, memory: int
@@ -71,6 +74,7 @@ def test_more_of_anything_is_never_slower(
     assert loose.step <= tight.step * (1 + 1e-9)
 
 
+@settings(deadline=None)
 @given(instances())
 def test_no_rung_of_a_best_ladder_is_needless(instance: Instance) -> None:
     found = best(instance, Limits(startup=0.05))

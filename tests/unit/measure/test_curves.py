@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capturelint.measure.curves import Curve, levelled
@@ -30,6 +30,7 @@ def test_figures_that_fall_are_averaged_and_others_stay() -> None:
     assert levelled([1.0, 1.0, 2.0]) == [1.0, 1.0, 2.0]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=8))
 def test_levelled_figures_rise_and_keep_their_mean(values: list[int]) -> None:
     level = levelled(values)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate, combinations, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capturelint.measure.by_count import best_by_count
@@ -48,6 +48,7 @@ def fastest(steps: Steps, resources: Sequence[Resource]) -> float:
     return min(steps.time(path) for path in paths if all(one.allows(path) for one in resources))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 3))
 def test_no_path_within_the_limits_is_faster(seed: int, sizes: int, count: int) -> None:
     drawn = random.Random(seed)
@@ -71,6 +72,7 @@ def test_a_slower_beginning_that_leaves_more_of_one_thing_may_win(seed: int) -> 
     assert steps.time(best_within(steps, resources).path) == fastest(steps, resources)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 3))
 def test_the_bound_is_below_and_moves_stay_within(seed: int, sizes: int, count: int) -> None:
     drawn = random.Random(seed)
