@@ -15,7 +15,8 @@ from capturelint.config import Config, Scope
 from capturelint.finding import Span
 from capturelint.kind import DEVICE, UNKNOWN
 from capturelint.lint.discovery import discover
-from capturelint.lint.linked import Linked, link
+from capturelint.lint.linked import Linked
+from capturelint.lint.linking import link
 from capturelint.lint.subjects import UnparsedError, in_file, parsed
 from capturelint.names import MODULE_BODY, FunctionFacts
 from capturelint.rule import Rule, Subject

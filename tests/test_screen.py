@@ -12,7 +12,8 @@ from capturelint.bundle import bundled
 from capturelint.config import Config, Scope
 from capturelint.lint.discovery import discover
 from capturelint.lint.engine import check
-from capturelint.lint.linked import Linked, link
+from capturelint.lint.linked import Linked
+from capturelint.lint.linking import link
 from capturelint.lint.registry import builtin_rules
 from capturelint.lint.sites.reading import read_sites
 from capturelint.lint.subjects import UnparsedError, reports_of

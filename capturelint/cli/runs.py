@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from capturelint.lint.cache.seen import Seen
     from capturelint.lint.registry import RuleEntry
     from capturelint.lint.result import CheckResult
+    from capturelint.lint.subjects import Mender
 
     Progress = Callable[[str], None] | None
 
@@ -41,7 +42,7 @@ class Runs:
         from capturelint.lint.cache.seen import Seen
 
         run = self.plan()
-        kept = None if run is None else run.found()
+        kept = None if run is None else run.found(self._judges)
         if run is not None and kept is not None:
             return kept, run.seen
         if run is None:
@@ -50,6 +51,11 @@ class Runs:
         result = self._check(progress, run, run.seen, {})
         run.keep(result)
         return result, run.seen
+
+    def _judges(self) -> tuple[Sequence[RuleEntry], Mender]:
+        from capturelint.rewrite.mend import mended
+
+        return self.rules(), mended
 
     def again(self, texts: Mapping[str, str], progress: Progress) -> CheckResult:
         """Return what would be found if the files with these paths held these texts."""

@@ -45,7 +45,10 @@ def look_around(
         return function.index in regions or rare.match(function)
 
     surroundings = Surroundings(project, presets, left_out, around=True)
-    analysis = Analysis(project, surroundings, body_of, wanted, returns=regions)
+    accounts = captured.accounts
+    if accounts is not None:
+        accounts.phase = 1
+    analysis = Analysis(project, surroundings, body_of, wanted, returns=regions, accounts=accounts)
     starts: dict[int, str] = {}
     for function, why in _starts(project, presets, config):
         starts[function.index] = why

@@ -19,9 +19,17 @@ def kept_of(
     config: Config,
     active: frozenset[str],
     known: frozenset[str],
+    *,
+    looked_at: Collection[int],
+    among: Collection[str] | None = None,
 ) -> list[Finding]:
-    """Return findings that neither the configuration nor a comment accepts."""
-    by_path: dict[str, list[Finding]] = {path: [] for path in linked.commented()}
+    """Return findings that neither the configuration nor a comment accepts.
+
+    `looked_at` are the functions in which something was looked for. `among`: the shown paths of the
+    only files that findings are in and comments count of.
+    """
+    commented = [path for path in linked.commented() if among is None or path in among]
+    by_path: dict[str, list[Finding]] = {path: [] for path in commented}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
     functions: dict[str, list[Function]] = {}
@@ -29,9 +37,6 @@ def kept_of(
         shown = linked.shown(function.file.path)
         if shown in by_path:
             functions.setdefault(shown, []).append(function)
-    # Of a function that captures, only the region was looked at, and perhaps what runs each step.
-    inside = [state for state in linked.states() if not state.is_site]
-    looked_at = {state.index for state in (*inside, *linked.step_states())}
     kept: list[Finding] = []
     for path, group in by_path.items():
         left = group

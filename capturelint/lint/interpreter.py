@@ -12,11 +12,15 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+# Calls of Python functions take no room on the C stack since 3.11.
+_RECURSION = 30_000 if sys.version_info >= (3, 11) else 8_000
+
+
 @contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Allow for chains of calls whose functions nest deeply."""
+def deep_recursion(most: int = _RECURSION) -> Iterator[None]:
+    """Allow for chains of calls whose functions nest deeply: as many Python calls as `most`."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION))
+    sys.setrecursionlimit(max(before, most))
     try:
         yield
     finally:
@@ -56,6 +60,3 @@ def with_room(work: Callable[[], Result]) -> Result:
 
 _FRAME_WORDS = 2**17
 with_room.__code__ = with_room.__code__.replace(co_stacksize=_FRAME_WORDS)
-
-# Calls of Python functions take no room on the C stack since 3.11.
-_RECURSION = 30_000 if sys.version_info >= (3, 11) else 8_000

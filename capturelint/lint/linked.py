@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 
-from capturelint.config import Config, Scope
 from capturelint.errors import shown_path
 from capturelint.finding import Finding
-from capturelint.lint.around import Around, look_around
-from capturelint.lint.cache.seen import Seen
-from capturelint.lint.cache.store import FactsStore
+from capturelint.lint.around import Around
 from capturelint.lint.cells import Cells
-from capturelint.lint.context import beside
 from capturelint.lint.files import Problem, UnreadableFileError
-from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
-from capturelint.lint.roots import find_roots, find_seeds, find_sites
 from capturelint.lint.suppress import WORDS
-from capturelint.lint.values import marks
 from capturelint.lint.values.analysis import Analysis
 from capturelint.lint.values.state import FunctionState
-from capturelint.lint.values.surroundings import Surroundings
-from capturelint.lint.ways import Way, start_of
-from capturelint.names import FileFacts
-from capturelint.preset import Preset, load_preset, presets_for
+from capturelint.lint.ways import Way
+from capturelint.preset import Preset
 from capturelint.release import Release
-from capturelint.rule import Trait
-
-_GIVEN = "given to make_graphed_callables or to torch.compile with a graph mode"
-_SITE = "holds `with torch.cuda.graph(...)`"
-
-Wanted = Callable[[set[str], set[Trait]], bool]
-Progress = Callable[[str], None]
 
 
 class Linked:
-    """One run's project and what evaluating it gave. Made by `link`."""
+    """One run's project and what evaluating it gave. Made by `linking`."""
 
     def __init__(
         self,
@@ -65,6 +47,8 @@ class Linked:
         self.captured: dict[int, None] = {}
         self.cells = Cells(self._lines)
         self.around: Around | None = None
+        # Whether evaluation asked for files beside those that were linked at first.
+        self.is_grown = False
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)
@@ -84,6 +68,12 @@ class Linked:
         inside = {i for i in self.captured if not self.analysis.states[i].is_site}
         states = self._own_states(self.around.analysis)
         return [state for state in states if state.index not in inside]
+
+    def looked_at(self) -> set[int]:
+        """Return the functions in which something was looked for."""
+        # Of a function that captures, only the region was looked at, and perhaps what runs each step.
+        inside = [state for state in self.states() if not state.is_site]
+        return {state.index for state in (*inside, *self.step_states())}
 
     def _own_states(self, analysis: Analysis) -> list[FunctionState]:
         return [
@@ -156,95 +146,3 @@ class Linked:
                 if "#" in line
             )
         ]
-
-
-def link(
-    paths: Sequence[Path],
-    problems: Sequence[Problem],
-    config: Config,
-    wanted: Wanted,
-    *,
-    stdin: tuple[Path, str] | None,
-    progress: Progress | None,
-    named: Sequence[Path] = (),
-    store: FactsStore | None = None,
-    seen: Seen | None = None,
-    texts: Mapping[str, str] | None = None,
-) -> Linked:
-    """Read, link and evaluate files. `named` are those given one by one, not by a folder.
-
-    `store` keeps facts from run to run; `seen` is filled with what was read. `texts` are taken for
-    those of files.
-    """
-    reader = Reader(stdin, store=store, seen=seen, texts=texts)
-    jobs = config.jobs or os.cpu_count() or 1
-    facts, unread = reader.index(paths, jobs=jobs, progress=progress)
-    project = Project(reader.load)
-    for one in facts:
-        project.add(one)
-    own = frozenset(project.files)
-    if config.scope is not Scope.ALL:
-        # Files named alone are reached from the rest of their package; that is not reported.
-        for one in reader.index(beside(reader, paths, named), jobs=jobs, progress=progress)[0]:
-            project.add(one)
-    for number in range(len(project.classes)):
-        # Bases in other files of the package are read now, so that their roots count.
-        project.order(number)
-    presets = _presets(project, facts, config)
-    everything = config.scope is Scope.ALL
-    uncaptured = [pattern for preset in presets for pattern in preset.uncaptured]
-    eager = Patterns([*config.eager, *config.step, *uncaptured], project)
-    configured = Patterns(
-        [*config.roots, *(p for preset in presets for p in preset.roots)], project
-    )
-    surroundings = Surroundings(project, presets, eager.match, thorough=everything)
-    analysis = Analysis(project, surroundings, reader.body_of, wanted)
-    if progress is not None:
-        progress(f"following {len(project.functions)} functions")
-    roots = dict(find_roots(project, configured))
-    marks.evaluate(analysis, roots, find_sites(project))
-    linked = Linked(
-        project,
-        reader,
-        analysis,
-        own=own,
-        problems=[*problems, *unread],
-        presets=presets,
-        files=len(paths),
-        commented=[shown_path(one.path) for one in facts if one.has_comments],
-    )
-    linked.target = config.target_torch
-    _note_captured(linked, roots)
-    if config.scope is Scope.STEP:
-        linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
-    if everything:
-        surroundings.include_everything(linked.captured)
-        marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())
-    return linked
-
-
-def _note_captured(linked: Linked, roots: dict[int, str]) -> None:
-    for index, state in linked.analysis.states.items():
-        if not state.rounds or not linked.is_own(index):
-            continue
-        linked.captured[index] = None
-        if state.is_root:
-            linked.roots[index] = roots.get(index, _GIVEN)
-        elif state.is_site:
-            linked.roots[index] = _SITE
-    for index in linked.captured:
-        # A root in a file that is not checked counts where it reaches one that is.
-        root = start_of(linked.analysis, index)
-        start = linked.analysis.states.get(root)
-        if root not in linked.roots and start is not None and (start.is_site or start.is_root):
-            linked.roots[root] = _SITE if start.is_site else roots.get(root, _GIVEN)
-
-
-def _presets(project: Project, facts: Sequence[FileFacts], config: Config) -> list[Preset]:
-    if config.preset is not None:
-        return [load_preset(name) for name in config.preset]
-    own = list(presets_for(project.packages))
-    if own:
-        return own
-    imported = {module.partition(".")[0] for one in facts for module, _ in one.imports.values()}
-    return list(presets_for(imported))

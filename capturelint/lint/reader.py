@@ -11,7 +11,7 @@ from pathlib import Path
 
 from capturelint.lint.cache.content import digest
 from capturelint.lint.cache.facts import Named
-from capturelint.lint.cache.parts import Parts, lacks
+from capturelint.lint.cache.parts import Parts
 from capturelint.lint.cache.seen import Held, Seen
 from capturelint.lint.cache.store import FactsStore, Fresh
 from capturelint.lint.files import Problem, UnreadableFileError, read_text
@@ -144,12 +144,16 @@ class Reader:
     def text(self, path: str, words: Sequence[str]) -> str:
         """Return the text of a file, for what some words in it do; they are in lower case."""
         text = self._source(path).text
-        if lacks(text, words):
-            self.seen.words = tuple(words)
-            self._parts_of(path).is_silent = True
-        else:
+        if is_notebook(path):
             self.seen.note_text(path)
+        else:
+            self.seen.words = tuple(words)
+            self._parts_of(path).note_comments(text, words)
         return text
+
+    def hold(self, path: str, text: str) -> None:
+        """Take this for the text of a file, which then need not be read."""
+        self._sources[path] = SourceFile.of(text)
 
     def _parts_of(self, path: str) -> Parts:
         known = self.seen.parts.get(path)

@@ -5,8 +5,10 @@
 Prints, per tree, medians of CPU seconds (user and system, children included) and of wall seconds, the
 peak resident memory of one process in MiB, and the ratio of CPU seconds to parsing all files with
 `ast.parse`, all measured in one run, turn and turn about: without a cache, with an empty one, with
-nothing changed, with a line added above all code of a file with findings, and with a line of captured
-code changed; then ruff. The trees are copied first. With
+nothing changed, and after each of four changes: a line above all code of a file with findings, a
+comment in a captured function, a tensor read in a captured function that calls others, another
+parameter of a captured function that others call; then ruff. Also the size of the cache. The trees
+are copied first. With
 `--torchfix` also flake8 with TorchFix, from an environment made for it, on every tenth file of the
 models, and what that comes to for all lines.
 It is no test: nothing here is asserted, since a machine's speed is not ours.
@@ -15,6 +17,7 @@ It is no test: nothing here is asserted, since a machine's speed is not ours.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import shutil
@@ -24,7 +27,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +60,7 @@ class Bench:
     options: list[str]
     costs: dict[str, list[Cost]] = field(default_factory=dict)
     output: bytes = b"{}"
+    kept: int = 0
 
     def round(self) -> None:
         """Make one run of each kind."""
@@ -67,11 +71,13 @@ class Bench:
         self.output = self._run("check, no cache", [*self._check(), "--no-cache"])
         self._run("check, one process", [*self._check(), "--no-cache", "--jobs", "1"])
         self._run("check, empty cache", kept)
+        shutil.rmtree(cache)
+        self._run("check, empty cache, one process", [*kept, "--jobs", "1"])
         self._run("check, nothing changed", kept)
-        self._change(captured=False)
-        self._run("check, lines of findings moved", kept)
-        self._change(captured=True)
-        self._run("check, captured code changed", kept)
+        for name, change in _CHANGES.items():
+            if self._change(change):
+                self.output = self._run(f"check, {name}", kept)
+        self.kept = sum(path.stat().st_size for path in cache.rglob("*.json"))
         ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--exit-zero", self.tree.name]
         self._run("ruff, no cache", [*ruff, "--no-cache"])
         ruffs = [*ruff, "--cache-dir", str(self.folder.parent / "ruff")]
@@ -85,6 +91,7 @@ class Bench:
             f"{self.tree.name}: {found['files']} files, {found['roots']} roots, "
             f"{found['captured_functions']} captured functions, {len(found['findings'])} findings"
         )
+        yield f"  the cache takes {self.kept / 2**20:.1f} MiB"
         for name, costs in self.costs.items():
             yield self.line(name, _median(costs))
 
@@ -105,18 +112,80 @@ class Bench:
         self.costs.setdefault(name, []).append(cost)
         return output
 
-    def _change(self, *, captured: bool) -> None:
-        """Add a comment to the file of the first finding: at its top, then on the finding's line."""
-        found = json.loads(self.output)["findings"]
-        if not found:
-            return
-        path = self.folder.parent / found[0]["path"]
-        lines = path.read_text(encoding="utf-8").split("\n")
-        if captured:
-            lines[found[0]["line"]] += "  # changed"
-        else:
-            lines.insert(0, "# changed")
-        path.write_text("\n".join(lines), encoding="utf-8")
+    def _change(self, change: Callable[[str, int], str | None]) -> bool:
+        """Change a function on the way to the first finding that has a caller; False if there is none."""
+        findings = json.loads(self.output)["findings"]
+        steps = next((f["chain"] for f in findings if len(f["chain"]) > 1), None)
+        if steps is None:
+            return False
+        step = steps[0] if change is _read_more else steps[-1]
+        path = self.folder.parent / step["path"]
+        text = change(path.read_text(encoding="utf-8"), step["line"])
+        if text is None:
+            return False
+        path.write_text(text, encoding="utf-8")
+        # What changed a moment ago is read again by every run.
+        time.sleep(2.1)
+        return True
+
+
+def _line_above(text: str, _line: int) -> str:
+    return f"# changed\n{text}"
+
+
+def _comment(text: str, line: int) -> str:
+    lines = text.split("\n")
+    lines.insert(line - 1, f"{_indent(lines[line - 1])}# changed")
+    return "\n".join(lines)
+
+
+def _read_more(text: str, line: int) -> str | None:
+    """Read the last parameter of the function that holds a line, at its beginning."""
+    node = _function(text, line)
+    names = [argument.arg for argument in node.args.args if argument.arg != "self"]
+    if not names:
+        return None
+    lines = text.split("\n")
+    first = node.body[0].lineno - 1
+    lines.insert(first, f"{_indent(lines[first])}{names[-1]}.max().item()")
+    return "\n".join(lines)
+
+
+def _parameter(text: str, line: int) -> str | None:
+    """Give the function that holds a line one more parameter, with a default."""
+    arguments = _function(text, line).args
+    if not arguments.args or arguments.vararg or arguments.kwonlyargs or arguments.kwarg:
+        return None
+    lines = text.split("\n")
+    names = [(one.end_lineno or 1, one.end_col_offset or 0) for one in arguments.args]
+    defaults = [(one.end_lineno or 1, one.end_col_offset or 0) for one in arguments.defaults]
+    at, column = max(names + defaults)
+    at -= 1
+    name = f"changed_{text.count('changed_')}"
+    lines[at] = f"{lines[at][:column]}, {name}=None{lines[at][column:]}"
+    return "\n".join(lines)
+
+
+def _function(text: str, line: int) -> ast.FunctionDef:
+    """Return the innermost function that holds a line."""
+    holding = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(holding, key=lambda node: node.lineno)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+_CHANGES: dict[str, Callable[[str, int], str | None]] = {
+    "lines of findings moved": _line_above,
+    "comment in a captured function": _comment,
+    "tensor read in a captured function": _read_more,
+    "parameter of a called function": _parameter,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

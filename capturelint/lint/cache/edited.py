@@ -1,8 +1,8 @@
-"""Files that were touched since a run: whether it would find the same, and on which lines."""
+"""Files that were touched since a run: what of it changed, and where the rest is now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,34 +10,39 @@ from capturelint.errors import shown_path
 from capturelint.finding import Finding, Span, Step
 from capturelint.lint.cache.content import digest
 from capturelint.lint.cache.facts import encode
-from capturelint.lint.cache.parts import Move, Parts, as_text, from_text
+from capturelint.lint.cache.parts import Move, Parts, as_text, from_text, lacks
 from capturelint.lint.cache.seen import Held, Seen, held_by
 from capturelint.lint.discovery import Problem
 from capturelint.lint.files import UnreadableFileError, read_data
 from capturelint.lint.files import decode as decoded_text
 from capturelint.lint.indexing import index_one
-from capturelint.lint.result import CheckResult
+from capturelint.source import SourceFile
 
 
-class _UnplacedError(Exception):
+class UnplacedError(Exception):
     """A finding, or a step to one, is on a line of which is not known where it went."""
 
 
 class Edited:
     """The touched files of one run, of which was `seen` what it used. `parts`: as `as_text` made them.
 
-    `may_move`: whether the findings may be on other lines.
+    `changed` are functions of which the code changed that was used, by their places in each file;
+    `judged` the files whose comments are to be read anew, `texts` what touched files hold, by path.
     """
 
-    def __init__(self, seen: Seen, parts: str, *, may_move: bool) -> None:
+    def __init__(self, seen: Seen, parts: str) -> None:
         self._seen = seen
         self._text = parts
         self._parts: dict[str, Parts] | None = None
-        self._may_move = may_move
         self._moves: dict[str, list[Move]] = {}
+        self._lines: dict[str, dict[int, int]] = {}
+        self._was: dict[str, Parts] = {}
+        self.changed: dict[str, list[int]] = {}
+        self.judged: set[str] = set()
+        self.texts: dict[str, str] = {}
 
     def as_it_is(self, path: str, held: Held) -> Held | None:
-        """Return what a file holds now, None if that may change what is found."""
+        """Return what a file holds now; None if more of it changed than functions and comments."""
         now = held_by(path)
         if now.digest == held.digest:
             return replace(held, stamp=now.stamp)
@@ -48,64 +53,76 @@ class Edited:
         if said != held.said or isinstance(one.result, Problem):
             return None
         # The facts are the same; code was only used of some functions, and of most files of none.
-        used = self._known_parts().get(path)
+        used = self.parts.get(path)
         if used is not None:
             text = _text_of(path, one.digest)
-            found = None if text is None else used.found_in(one.result, text, self._seen.words)
-            if found is None:
+            if text is None or "\f" in text:
                 return None
-            self._known_parts()[path], moves = found
-            if any(move.shift for move in moves):
-                self._moves[shown_path(path)] = moves
+            found = used.found_in(one.result, SourceFile.of(text))
+            self._was[path], self.parts[path] = used, found.parts
+            self.texts[path] = text
+            if found.changed:
+                self.changed[path] = found.changed
+            if used.is_judged and not (used.is_silent and lacks(text, self._seen.words)):
+                self.judged.add(path)
+            self._moves[shown_path(path)] = found.moves
         return replace(held, digest=one.digest, stamp=one.stamp)
 
-    def moved(self, result: CheckResult) -> CheckResult | None:
-        """Return what was found with its lines as they are now, None if one cannot be told."""
-        if not self._moves:
-            return result
-        if not self._may_move:
-            return None
-        try:
-            return replace(result, findings=tuple(map(self._finding, result.findings)))
-        except _UnplacedError:
-            return None
+    @property
+    def parts(self) -> dict[str, Parts]:
+        """Return what was used of files, as they are now."""
+        if self._parts is None:
+            self._parts = from_text(self._text)
+        return self._parts
+
+    @property
+    def has_moved(self) -> bool:
+        """Return whether code that was used is on other lines."""
+        return any(move.shift for moves in self._moves.values() for move in moves)
+
+    def bend(self, path: str, place: int, lines: Mapping[int, int]) -> None:
+        """Note where lines of a changed function went, each counted from its first."""
+        before, now = (
+            self._was[path].functions[place].first,
+            self.parts[path].functions[place].first,
+        )
+        known = self._lines.setdefault(shown_path(path), {})
+        known.update({line + before: to + now for line, to in lines.items()})
 
     def parts_text(self) -> str:
         """Return what was used of files, on the lines that it is on now."""
         return self._text if self._parts is None else as_text(self._parts)
 
-    def _known_parts(self) -> dict[str, Parts]:
-        if self._parts is None:
-            self._parts = from_text(self._text)
-        return self._parts
-
-    def _finding(self, finding: Finding) -> Finding:
+    def finding(self, finding: Finding) -> Finding:
+        """Return a finding on the lines where it is now. Raises `UnplacedError`."""
         chain = tuple(map(self._step, finding.chain))
-        moves = self._moves.get(finding.path)
-        if moves is None:
-            return replace(finding, chain=chain)
+        if finding.path not in self._moves:
+            return finding if chain == finding.chain else replace(finding, chain=chain)
         fix = finding.fix
         if fix is not None:
-            edits = (replace(edit, span=_moved(moves, edit.span)) for edit in fix.edits)
+            edits = (replace(e, span=self._moved(finding.path, e.span)) for e in fix.edits)
             fix = replace(fix, edits=tuple(edits))
-        return replace(finding, span=_moved(moves, finding.span), chain=chain, fix=fix)
+        span = self._moved(finding.path, finding.span)
+        return replace(finding, span=span, chain=chain, fix=fix)
 
     def _step(self, step: Step) -> Step:
-        moves = self._moves.get(step.path)
-        return step if moves is None else replace(step, line=step.line + _shift(moves, step.line))
+        if step.path not in self._moves:
+            return step
+        return replace(step, line=self._line(step.path, step.line))
 
+    def _moved(self, path: str, span: Span) -> Span:
+        shift = self._line(path, span.line) - span.line
+        return Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
 
-def _moved(moves: Sequence[Move], span: Span) -> Span:
-    shift = _shift(moves, span.line)
-    return Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
-
-
-def _shift(moves: Sequence[Move], line: int) -> int:
-    """Return how far down a line is now."""
-    for one in moves:
-        if one.first <= line <= one.last:
-            return one.shift
-    raise _UnplacedError
+    def _line(self, path: str, line: int) -> int:
+        """Return where a line is now."""
+        for one in self._moves[path]:
+            if one.first <= line <= one.last:
+                return line + one.shift
+        now = self._lines.get(path, {}).get(line)
+        if now is None:
+            raise UnplacedError
+        return now
 
 
 def _text_of(path: str, held: str) -> str | None:

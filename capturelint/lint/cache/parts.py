@@ -1,4 +1,4 @@
-"""Of which functions of a file the code was used, and whether a later version still holds it."""
+"""Of which functions of a file the code was used, and which of them a later version still holds."""
 
 from __future__ import annotations
 
@@ -30,9 +30,13 @@ class Move(NamedTuple):
 
 @dataclass(slots=True)
 class Parts:
-    """What was used of one file: functions by their place in it, and that it lacks some words."""
+    """What was used of one file: functions by their place in it, and its comments.
+
+    `is_judged`: its comments may accept findings. `is_silent`: it holds no word that could.
+    """
 
     functions: dict[int, Part] = field(default_factory=dict)
+    is_judged: bool = False
     is_silent: bool = False
 
     def note(self, place: int, facts: FunctionFacts, source: SourceFile) -> None:
@@ -40,25 +44,31 @@ class Parts:
         if place not in self.functions:
             self.functions[place] = _part(facts, source)
 
-    def found_in(
-        self, facts: FileFacts, text: str, words: Sequence[str]
-    ) -> tuple[Parts, list[Move]] | None:
-        """Return the same parts of a later version, and where they went; None if one has changed.
+    def note_comments(self, text: str, words: Sequence[str]) -> None:
+        """Note that the comments of the file, which holds `text`, count: those with some words."""
+        self.is_judged, self.is_silent = True, lacks(text, words)
 
-        `facts` say the same as those of the earlier version, but for lines. `words` are those that
-        a silent file lacks.
+    def found_in(self, facts: FileFacts, source: SourceFile) -> Found:
+        """Return the same parts of a later version, and where they went.
+
+        `facts` say the same as those of the earlier version, but for lines.
         """
-        if "\f" in text or (self.is_silent and not lacks(text, words)):
-            return None
-        source = SourceFile.of(text)
         now = {place: _part(facts.functions[place], source) for place in self.functions}
-        if any(now[place].digest != part.digest for place, part in self.functions.items()):
-            return None
-        moves = [
-            Move(part.first, part.last, now[place].first - part.first)
-            for place, part in self.functions.items()
-        ]
-        return Parts(now, self.is_silent), moves
+        moves, changed = [], []
+        for place, part in self.functions.items():
+            if now[place].digest == part.digest:
+                moves.append(Move(part.first, part.last, now[place].first - part.first))
+            else:
+                changed.append(place)
+        return Found(Parts(now, self.is_judged, self.is_silent), moves, changed)
+
+
+class Found(NamedTuple):
+    """Parts of a later version of a file: those that went elsewhere, and those that changed."""
+
+    parts: Parts
+    moves: list[Move]
+    changed: list[int]
 
 
 def lacks(text: str, words: Sequence[str]) -> bool:
@@ -70,7 +80,11 @@ def lacks(text: str, words: Sequence[str]) -> bool:
 def as_text(parts: Mapping[str, Parts]) -> str:
     """Return the parts of files as JSON."""
     rows = {
-        path: [one.is_silent, [[place, *part] for place, part in one.functions.items()]]
+        path: [
+            one.is_judged,
+            one.is_silent,
+            [[place, *part] for place, part in one.functions.items()],
+        ]
         for path, one in parts.items()
     }
     return json.dumps(rows, separators=(",", ":"))
@@ -80,8 +94,8 @@ def as_text(parts: Mapping[str, Parts]) -> str:
 def from_text(text: str) -> dict[str, Parts]:
     """Return the parts that `as_text` was given."""
     return {
-        path: Parts({place: Part(*part) for place, *part in functions}, is_silent)
-        for path, (is_silent, functions) in json.loads(text).items()
+        path: Parts({place: Part(*part) for place, *part in functions}, is_judged, is_silent)
+        for path, (is_judged, is_silent, functions) in json.loads(text).items()
     }
 
 

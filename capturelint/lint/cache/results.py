@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 from capturelint.finding import Edit, Effect, Finding, Fix, Span, Step
 from capturelint.lint.result import CheckResult
+from capturelint.lint.said import Said, Section
 
 
 def as_json(value: object) -> object:
@@ -27,6 +30,19 @@ def from_json(values: Any) -> CheckResult:
     given = _named(CheckResult, values)
     given["findings"] = tuple(_finding(one) for one in given["findings"])
     return CheckResult(**given)
+
+
+def said_as_text(said: Iterable[Said]) -> str:
+    """Return what was said of functions as JSON text."""
+    return json.dumps([as_json(one) for one in said], separators=(",", ":"))
+
+
+def said_from_text(text: str) -> list[Said]:
+    """Return what `said_as_text` was given."""
+    return [
+        Said(Section(section), function, _finding(finding))
+        for section, function, finding in json.loads(text)
+    ]
 
 
 def _finding(values: Any) -> Finding:

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from capturelint.lint.cache.content import Stamp, digest, stamp_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from capturelint.lint.cache.parts import Parts
+    from capturelint.lint.evaluated import Evaluated
+    from capturelint.lint.said import Said
 
 
 @dataclass(slots=True)
@@ -32,8 +36,9 @@ class Seen:
     """Files that were read, files that were looked for in vain, folders that were listed.
 
     Of the files in `texts` more than the facts was used, of those in `parts` only single functions,
-    and that they lack `words`. `packages` are the folders of packages whose files were listed, with
-    a digest of the list.
+    and their comments with one of some `words`. `packages` are the folders of packages whose files were listed, with
+    a digest of the list. `said` is what was found before anything was accepted, `evaluated` what is
+    known of functions; both only where a changed function can be checked alone.
     """
 
     files: dict[str, Held] = field(default_factory=dict)
@@ -42,6 +47,8 @@ class Seen:
     packages: dict[str, str] = field(default_factory=dict)
     parts: dict[str, Parts] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    said: Sequence[Said] = ()
+    evaluated: Evaluated | None = None
 
     def note(self, path: str, held: Held) -> None:
         """Note that the facts of a file were used. The first reading counts."""

@@ -30,6 +30,9 @@ def read_sites(linked: Linked) -> Iterator[tuple[tuple[Function, ...], Site]]:
             continue
         unit = _unit(linked, function)
         done.update(member.index for member in unit)
+        if linked.analysis.accounts is not None:
+            for member in unit:
+                linked.analysis.accounts.leave(member.index)
         with deep_recursion():
             site = _read(linked, unit)
         if site.steps:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
+from capturelint.kind import UNKNOWN, Ref, Role, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import binding, changing, statements
+from capturelint.lint.values.accounts import Accounts
 from capturelint.lint.values.arguments import Arguments
+from capturelint.lint.values.asked import Asked
 from capturelint.lint.values.attributes import Attributes
 from capturelint.lint.values.bars import only_loop
 from capturelint.lint.values.changes import Changes
@@ -42,10 +44,13 @@ class Analysis(Depth):
         wanted: Callable[[set[str], set[Trait]], bool],
         *,
         returns: Mapping[int, Value] | None = None,
+        accounts: Accounts | None = None,
     ) -> None:
         super().__init__()
         self.project = project
         self.surroundings = surroundings
+        self.asked = Asked(self)
+        self.accounts = accounts
         self.attributes = Attributes(self)
         self.states: dict[int, FunctionState] = {}
         self.failures: dict[int, str] = {}
@@ -70,11 +75,11 @@ class Analysis(Depth):
             if self._roots:
                 state = self.states[self._roots.pop()]
                 if not state.rounds:
-                    self._evaluate(state)
+                    self.evaluate(state)
                 continue
             index = next(iter(self._queue))
             del self._queue[index]
-            self._evaluate(self.states[index])
+            self.evaluate(self.states[index])
 
     def add_root(self, index: int) -> None:
         """Make a function a root and evaluate it, unless it never runs under capture."""
@@ -158,7 +163,7 @@ class Analysis(Depth):
     def _result(self, state: FunctionState, function: Function) -> Value:
         if state.rounds == 0 and not state.is_running:
             if self.may_go_deeper:
-                self._evaluate(state)
+                self.evaluate(state)
             else:
                 self._queue[state.index] = None
         known = UNFINISHED if state.is_running and state.rounds == 1 else state.returns
@@ -167,7 +172,8 @@ class Analysis(Depth):
         declared = self.entrance.declared_return(function)
         return known if declared == UNKNOWN else declared
 
-    def _evaluate(self, state: FunctionState) -> None:
+    def evaluate(self, state: FunctionState) -> None:
+        """Evaluate a function once more, with what its callers pass."""
         function = self.project.functions[state.index]
         node = self.entrance.body_of(function)
         if node is None or state.is_running:
@@ -180,6 +186,9 @@ class Analysis(Depth):
         if frame.loop_line:
             frame.live = frame.captured = False
         frame.driver = state.driver if state.is_site else None
+        if self.accounts is not None:
+            inside = self.setup.is_running
+            frame.account = self.accounts.of_state(state, function, is_inside=inside)
         try:
             with self.deeper():
                 frame.falls_through = statements.run_block(frame, node.body)
@@ -190,6 +199,8 @@ class Analysis(Depth):
                     self.queue(index, function)
         except RecursionError:
             self.failures[state.index] = "is nested too deeply to analyse"
+            if self.accounts is not None:
+                self.accounts.leave(state.index)
         finally:
             state.is_running = False
 
@@ -208,6 +219,8 @@ class Analysis(Depth):
         said = (frame.names, frame.traits, frame.values)
         state.names, state.traits, state.values = said if keeps else (frozenset(), frozenset(), {})
         result = frame.result()
+        if self.accounts is not None and frame.account is not None:
+            self.accounts.close(frame.account, result, {})
         if result != state.returns:
             is_first = state.rounds == 1 or state.returns == UNKNOWN
             state.returns = result if is_first else join(state.returns, result)
@@ -219,7 +232,7 @@ class Analysis(Depth):
     def _run_site(self, index: int) -> None:
         state = self._state(index)
         state.is_site = True
-        self._evaluate(state)
+        self.evaluate(state)
         if state.has_region:
             return
         # It captures nothing itself; as a root or a callee it is a function like any other.
@@ -237,12 +250,6 @@ class Analysis(Depth):
         """Return whether a frame is the evaluation of a capture site's own function."""
         state = None if frame.function is None else self.states.get(frame.function.index)
         return state is not None and state.is_site
-
-    def default_place(self, frame: Frame) -> Kind:
-        """Return where a tensor is made without `device=`."""
-        if frame.captured:
-            return Kind.HOST_TENSOR
-        return self.surroundings.place_before(frame.function)
 
     def _state(self, index: int) -> FunctionState:
         if index not in self.states:

@@ -40,9 +40,12 @@ class Attributes:
         if methods is None:
             methods = tuple(self._methods(ref, name))
         first = self._analysis.project.functions[methods[0]] if methods else None
-        if first is None or not _PROPERTIES.isdisjoint(first.facts.decorators):
+        if first is None:
             self._found[key] = methods
-            return self._property(frame, ref, methods) if methods else self._stored(ref.at, name)
+            return self._analysis.asked.stored(frame, ref.at, name)
+        if not _PROPERTIES.isdisjoint(first.facts.decorators):
+            self._found[key] = methods
+            return self._property(frame, ref, methods)
         bound = self._bound[key] = self._bind(ref, name, methods, first)
         return bound
 
@@ -80,12 +83,17 @@ class Attributes:
 
     def _property(self, frame: Frame, ref: Ref, methods: tuple[int, ...]) -> Value:
         results = [
-            self._analysis.call(frame, Ref(Role.METHOD, index, ref.at), Arguments(), None)
+            self._analysis.asked.call(frame, Ref(Role.METHOD, index, ref.at), Arguments(), None)
             for index in methods
         ]
         return join_all(results)
 
-    def _stored(self, index: int, name: str) -> Value | None:
+    def is_known(self, index: int, name: str) -> bool:
+        """Return whether an attribute has been worked out, or is being."""
+        return (index, name) in self._values
+
+    def stored(self, index: int, name: str) -> Value | None:
+        """Return what the code of a class stores in an attribute, None if nothing is known."""
         key = (index, name)
         if key in self._values:
             return self._values[key]

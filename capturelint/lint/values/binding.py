@@ -54,6 +54,8 @@ def _bind_attribute(
         ):
             owner = frame.function if is_own else None
             frame.analysis.changes.note_set_anew(owner, target.attr)
+            if frame.account is not None:
+                frame.account.note_set_anew(target.attr, is_own=is_own)
         if is_own:
             mark = frame.kept.mark_of(target.attr, source, value)
             if source is not None and may_give_back(frame, source, key_of=target):

@@ -48,7 +48,10 @@ def sources_of(value: Value) -> tuple[Source, ...]:
 def note_use(frame: Frame, sources: Iterable[Source]) -> None:
     """Note that device work in live code uses what `sources` gave."""
     if frame.live:
-        frame.analysis.changes.used.update(sources)
+        found = tuple(sources)
+        frame.analysis.changes.used.update(found)
+        if frame.account is not None:
+            frame.account.note_used(found)
 
 
 def passed_on(frame: Frame, node: ast.expr, value: Value) -> Value:

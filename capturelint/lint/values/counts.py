@@ -114,6 +114,8 @@ def counted(frame: Frame, target: ast.expr, value: Value) -> Value:
     attribute = target.attr if isinstance(target, ast.Attribute) else ""
     if frame.function is not None:
         frame.analysis.changes.note_counter(found.sources[0], frame.function, attribute)
+        if frame.account is not None:
+            frame.account.note_counter(found.sources[0], attribute)
     return found
 
 

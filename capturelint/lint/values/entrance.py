@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
@@ -121,6 +121,14 @@ class Entrance:
             self._declared[function.index] = found
         return found
 
+    def known_signature(self, function: Function) -> Signature | None:
+        """Return the signature of a function if it has been asked for."""
+        return self._signatures.get(function.index)
+
+    def signed(self) -> Iterable[int]:
+        """Return the functions whose signatures have been asked for."""
+        return self._signatures
+
     def signature(self, function: Function) -> Signature | None:
         """Return the signature of a function, None if its file changed meanwhile."""
         if function.index not in self._signatures:
@@ -162,11 +170,16 @@ class Entrance:
 
     def lambda_ref(self, frame: Frame, node: ast.Lambda) -> Ref:
         """Return the reference of a lambda made in `frame`."""
+        if frame.account is not None:
+            frame.account.is_unsaid = True
         self._lambdas.append((_Home.of(frame), node))
         return Ref(Role.FUNCTION, -len(self._lambdas))
 
     def defined(self, frame: Frame, node: FunctionNode | ast.ClassDef) -> Value:
         """Return the value of a `def` or `class` inside a function, and remember what it closes over."""
+        if frame.account is not None:
+            # What is defined inside sees names of the frame, whatever they are by then.
+            frame.account.is_unsaid = True
         module = frame.file.module
         if module not in self._lines:
             self._lines[module] = self._definitions(module)

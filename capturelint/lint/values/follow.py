@@ -23,7 +23,8 @@ def call_refs(frame: Frame, target: Value, arguments: Arguments, node: ast.AST) 
         elif ref.role is Role.INSTANCE:
             results.append(_call_instance(frame, target, ref, arguments, node))
         elif ref.role is not Role.PACKAGE:
-            results.append(_of_class(frame, ref, frame.analysis.call(frame, ref, arguments, node)))
+            called = frame.analysis.asked.call(frame, ref, arguments, node)
+            results.append(_of_class(frame, ref, called))
     return _of_several(results) if results else UNKNOWN
 
 
@@ -100,7 +101,7 @@ def pass_functions(frame: Frame, arguments: Arguments, node: ast.AST) -> None:
     for value in (*arguments.positional, *(v for _, v in arguments.keywords)):
         for ref in value.refs:
             if ref.role in (Role.FUNCTION, Role.METHOD):
-                frame.analysis.call(frame, ref, NO_ARGUMENTS, node)
+                frame.analysis.asked.call(frame, ref, NO_ARGUMENTS, node)
 
 
 def call_module(frame: Frame, module: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -160,8 +161,10 @@ def _instantiated(frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST) -
         return Value(Kind.MODULE, refs=(instance,), element=element)
     if frame.live:
         analysis.changes.made.add(ref.at)
+        if frame.account is not None:
+            frame.account.note_made(ref.at)
     if frame.captured:
         constructor = analysis.project.method(ref.at, "__init__")
         if constructor >= 0:
-            analysis.call(frame, Ref(Role.METHOD, constructor, ref.at), arguments, node)
+            analysis.asked.call(frame, Ref(Role.METHOD, constructor, ref.at), arguments, node)
     return Value(Kind.HOST_VALUE, refs=(instance,))

@@ -15,6 +15,7 @@ from capturelint.names import FileFacts
 from capturelint.rule import Trait
 
 if TYPE_CHECKING:
+    from capturelint.lint.values.account import Account
     from capturelint.lint.values.analysis import Analysis
 
 # The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
@@ -39,6 +40,7 @@ class Frame:
     """
 
     __slots__ = (
+        "account",
         "analysis",
         "captured",
         "changing",
@@ -85,6 +87,8 @@ class Frame:
         self.evaluators = evaluators
         self.captured = captured
         self.live = captured
+        # What it asks and notes, where that is to be kept.
+        self.account: Account | None = None
         self.env: dict[str, Value] = {}
         self.closure: dict[str, Value] = {}
         self.dotted_keys = False

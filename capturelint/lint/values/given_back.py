@@ -24,6 +24,10 @@ def may_give_back(frame: Frame, call: ast.expr, *, key_of: ast.expr) -> bool:
     project, entrance = frame.analysis.project, frame.analysis.entrance
     for ref in callee.refs if callee is not None else ():
         if ref.at >= 0 and ref.role in (Role.METHOD, Role.FUNCTION):
+            accounts = frame.analysis.accounts
+            if accounts is not None:
+                # More is used of it than its own accounts tell.
+                accounts.leave(ref.at)
             body = entrance.body_of(project.functions[ref.at])
             if body is not None and any(_early_arguments(body)):
                 return True

@@ -44,7 +44,7 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     """Return the value of a module-level symbol."""
     if symbol.constant_of is not None:
         file, name = symbol.constant_of
-        value = frame.analysis.setup.module_constant(file, name)
+        value = frame.analysis.asked.constant(frame, file, name)
         return OFF if not value.constant and is_debug_flag(name) else value
     if symbol.ref is not None:
         # A package's dotted name travels in `name`, which for other symbols stays empty.

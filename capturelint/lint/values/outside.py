@@ -43,7 +43,7 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name.startswith(("functools.partial", "torch.compiler.", "torch._dynamo.")):
         return _partial(frame, arguments)
     if name.endswith("make_graphed_callables"):
-        frame.analysis.add_graphed(arguments.positional[:1])
+        frame.analysis.asked.graph(frame, arguments.positional[:1])
         return arguments.positional[0] if arguments.positional else UNKNOWN
     if last in _CALLERS or name.endswith(".checkpoint"):
         return _called_for_us(frame, name, arguments, node)
@@ -93,7 +93,9 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
         # `**options` may hold the device.
         return UNKNOWN
     note_operands(frame, arguments.positional)
-    place = frame.analysis.default_place(frame)
+    place = Kind.HOST_TENSOR
+    if not frame.captured:
+        place = frame.analysis.surroundings.place_before(frame.function)
     found = tensors.function(name, arguments.positional, keywords, place)
     if found.is_device_tensor and _is_supposed_place(frame, keywords.get("device")):
         return found._replace(weak=True)
@@ -132,7 +134,7 @@ def _wrapped(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, 
     """Return the function that a wrapper such as `torch.compile(f)` gives back."""
     modes = [keywords[word].constant for word in ("mode", "backend") if word in keywords]
     if name == "torch.compile" and any(mode and mode[0] in GRAPH_MODES for mode in modes):
-        frame.analysis.add_graphed(arguments.positional[:1])
+        frame.analysis.asked.graph(frame, arguments.positional[:1])
     if arguments.positional:
         return arguments.positional[0]
     return Value(Kind.HOST_VALUE, name="@identity")
@@ -147,7 +149,7 @@ def _partial(frame: Frame, arguments: Arguments) -> Value:
     bound = Arguments(arguments.positional[1:], arguments.keywords, is_open=True)
     for ref in first.refs:
         if ref.role in (Role.FUNCTION, Role.METHOD):
-            frame.analysis.note_arguments(frame, ref, bound)
+            frame.analysis.asked.bind(frame, ref, bound)
     return first._replace(name="@partial")
 
 

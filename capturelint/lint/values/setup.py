@@ -45,7 +45,7 @@ class Setup:
 
     def stores(self, index: int) -> Stores:
         """Return what a function, run eagerly, stores on `self`."""
-        return self._evaluate(self._analysis.project.functions[index], {})[1]
+        return self.evaluate(self._analysis.project.functions[index], {})[1]
 
     def call(self, function: Function, ref: Ref, arguments: Arguments) -> Value:
         """Return what a function, called eagerly, gives."""
@@ -55,7 +55,7 @@ class Setup:
         if is_plain and declared.kind in (Kind.HOST_VALUE, Kind.SHAPE):
             return declared
         given = entrance.given(function, ref, arguments)
-        result = self._evaluate(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
+        result = self.evaluate(function, {k: v for k, v in given.items() if _is_telling(v)})[0]
         is_vague = result.kind is Kind.UNKNOWN or (result.is_none and declared != UNKNOWN)
         return declared if is_vague and not result.refs else result
 
@@ -82,7 +82,12 @@ class Setup:
                 return UNKNOWN
         return self._constants[key]
 
-    def _evaluate(self, function: Function, given: Stores) -> tuple[Value, Stores]:
+    def is_known_constant(self, file: FileFacts, name: str) -> bool:
+        """Return whether a name of a module has been worked out, or is being."""
+        return (file.module, name) in self._constants
+
+    def evaluate(self, function: Function, given: Stores) -> tuple[Value, Stores]:
+        """Return what a function, run eagerly, gives and stores on `self`."""
         analysis = self._analysis
         if self._ways[function.index] >= _MOST_WAYS:
             given = {}
@@ -98,15 +103,22 @@ class Setup:
         self._ways[function.index] += 1
         self._running.add(key)
         frame = analysis.entrance.opened(function, node, given, captured=False, is_setup=True)
+        accounts = analysis.accounts
+        if accounts is not None:
+            frame.account = accounts.of_setup(function, given)
         try:
             with analysis.deeper():
                 frame.falls_through = statements.run_block(frame, node.body)
         except RecursionError:
             analysis.failures[function.index] = "is nested too deeply to analyse"
+            if frame.account is not None:
+                frame.account.is_unsaid = True
         finally:
             self._running.discard(key)
-        self._done[key] = (frame.result(), frame.stores)
-        return self._done[key]
+        found = self._done[key] = (frame.result(), frame.stores)
+        if accounts is not None and frame.account is not None:
+            accounts.close(frame.account, *found)
+        return found
 
 
 def _is_telling(value: Value) -> bool:

@@ -18,7 +18,8 @@ from capturelint.config import Config, Scope
 from capturelint.kind import Value
 from capturelint.lint.discovery import discover
 from capturelint.lint.engine import check
-from capturelint.lint.linked import Linked, link
+from capturelint.lint.linked import Linked
+from capturelint.lint.linking import link
 from capturelint.lint.registry import builtin_rules
 from capturelint.source import line_shift
 

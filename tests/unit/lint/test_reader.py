@@ -7,7 +7,7 @@ from pathlib import Path
 
 from capturelint.lint.discovery import Problem
 from capturelint.lint.indexing import index_one
-from capturelint.lint.linked import link
+from capturelint.lint.linking import link
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
 from tests.unit.lint.probe import config_for, written

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.lint import linked as linking
+from capturelint.lint import linking
 from capturelint.preset import read_preset
 from tests.unit.lint.probe import kinds
 

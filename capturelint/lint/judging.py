@@ -1,0 +1,162 @@
+"""What the rules say of functions that were evaluated, and of code around captures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from capturelint.finding import Finding
+from capturelint.lint import subjects
+from capturelint.lint.files import Problem, as_finding
+from capturelint.lint.interpreter import deep_recursion
+from capturelint.lint.linked import Linked
+from capturelint.lint.notebook import is_notebook
+from capturelint.lint.said import Said, Section
+from capturelint.lint.sites.reading import read_sites
+from capturelint.lint.subjects import Mender
+from capturelint.lint.values.state import FunctionState
+from capturelint.lint.ways import Way, first_line
+from capturelint.rule import Report, Rule, Subject
+
+Progress = Callable[[str], None]
+
+
+def said_of_all(
+    linked: Linked,
+    active: Sequence[type[Rule]],
+    progress: Progress | None,
+    mend: Mender | None,
+) -> list[Said]:
+    """Return what is said of all files and of everything that was evaluated."""
+    unread = [as_finding(problem, linked.shown(str(problem.path))) for problem in linked.problems]
+    said = [Said(Section.FILES, -1, finding) for finding in unread]
+    states = [state for state in linked.states() if state.names or state.traits]
+    for number, state in enumerate(states, start=1):
+        if progress is not None and number % 50 == 0:
+            progress(f"checking {number} of {len(states)} functions")
+        said += said_of(linked, state, active, mend=mend)
+    for state in linked.step_states():
+        said += said_of(linked, state, active, is_step=True)
+    judges = [rule for rule in active if rule.judge_site is not Rule.judge_site]
+    said += _said_at_sites(linked, judges)
+    said += [
+        Said(Section.FAILURES, index, _unread(linked, index, why))
+        for index, why in linked.failures()
+    ]
+    return said
+
+
+def said_of(
+    linked: Linked,
+    state: FunctionState,
+    active: Sequence[type[Rule]],
+    *,
+    is_step: bool = False,
+    mend: Mender | None = None,
+) -> list[Said]:
+    """Return what the rules say of one function. `is_step`: as it runs each step."""
+    rules = [rule for rule in active if rule.about.waits] if is_step else active
+    with deep_recursion():
+        found = _findings_of(linked, state, rules, is_step=is_step, mend=mend)
+    section = Section.STEPS if is_step else Section.CAPTURED
+    return [Said(section, state.index, finding) for finding in found]
+
+
+def _findings_of(
+    linked: Linked,
+    state: FunctionState,
+    rules: Iterable[type[Rule]],
+    *,
+    is_step: bool = False,
+    mend: Mender | None = None,
+) -> list[Finding]:
+    chosen = [rule for rule in rules if subjects.is_wanted(rule, state.names, state.traits)]
+    if not chosen:
+        return []
+    function = linked.project.functions[state.index]
+    source = linked.reader.source_of(function)
+    is_captured = not is_step and state.index in linked.captured
+    try:
+        said = subjects.reports_of(
+            chosen,
+            source,
+            function.facts,
+            state.values,
+            state.marks,
+            captured=is_captured,
+            is_step=is_step,
+            target=linked.target,
+            file=lambda: linked.reader.whole(function.file.path),
+            mend=None if is_notebook(function.file.path) else mend,
+        )
+    except (subjects.UnparsedError, RecursionError):
+        return [
+            _unread(linked, state.index, "is nested too deeply, or has syntax libcst cannot read")
+        ]
+    way = linked.way_to(state.index, is_step=is_step)
+    is_idea = not is_step and not is_captured
+    return [
+        _finding(linked, state.index, rule, report, way, if_captured=is_idea)
+        for rule, report in _once(said)
+    ]
+
+
+def _said_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Said]:
+    """Return what rules say of code around captures, each finding in the function it stands in."""
+    found: list[Said] = []
+    if not rules:
+        return found
+    for functions, site in read_sites(linked):
+        said: list[tuple[type[Rule], Report]] = []
+        for rule in rules:
+            visitor = rule(Subject(site.name, {}, {}, captured=False, target=linked.target))
+            visitor.judge_site(site)
+            said += [(rule, report) for report in visitor.reports]
+        for rule, report in _once(said):
+            home = next(
+                f for f in functions if f.facts.first_line <= report.span.line <= f.facts.end_line
+            )
+            finding = _finding(linked, home.index, rule, report, None)
+            found.append(Said(Section.SITES, home.index, finding))
+    return found
+
+
+def _unread(linked: Linked, index: int, why: str) -> Finding:
+    """Return the finding that says of a function that it was not checked."""
+    function = linked.project.functions[index]
+    line = first_line(function)
+    problem = Problem(Path(function.file.path), line, 0, f"{function.facts.qualname} {why}")
+    return as_finding(problem, linked.shown(function.file.path))
+
+
+def _once(said: list[tuple[type[Rule], Report]]) -> list[tuple[type[Rule], Report]]:
+    """Return reports without repeats of one rule at one place."""
+    return list({(rule.about.code, report.span): (rule, report) for rule, report in said}.values())
+
+
+def _finding(
+    linked: Linked,
+    index: int,
+    rule: type[Rule],
+    report: Report,
+    way: Way | None,
+    *,
+    if_captured: bool = False,
+) -> Finding:
+    function = linked.project.functions[index]
+    source = linked.reader.source_of(function)
+    return Finding(
+        code=rule.about.code,
+        name=rule.about.name,
+        effects=report.effects,
+        # The rules speak of what a capture does to the code.
+        message=f"if captured: {report.message}" if if_captured else report.message,
+        path=linked.shown(function.file.path),
+        span=source.in_file(report.span),
+        function=function.full_name,
+        source=source.whole_line(report.span.line),
+        chain=() if way is None else way.steps(report.span.line),
+        if_captured=if_captured,
+        fix=report.fix,
+        refusal=report.refusal,
+    )
