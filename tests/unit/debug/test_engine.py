@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 from torch import nn
 
+from capturelint.debug.backend import SpentError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
-from capturelint.debug.events import Event, Started
+from capturelint.debug.events import Event, Judged, Started
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.errors import shown_path
@@ -550,5 +552,60 @@ def test_a_line_that_only_notices_an_earlier_error_is_not_said_to_be_sure(
         assert culprit.place is not None
         assert culprit.place.source == "x.sum().item()"
         assert culprit.certainty in (Certainty.SHOWN, Certainty.AT_OR_BEFORE)
+
+    in_session(body)
+
+
+def test_what_is_compiled_is_called_unwatched_and_looked_at_twice(in_session: InSession) -> None:
+    def body(backend: Any) -> None:
+        looks: list[bool] = []
+        ways: list[str] = []
+        look = backend.as_if_capturing
+
+        @contextmanager
+        def eagerly() -> Iterator[None]:
+            ways.append("eager")
+            yield
+            ways.pop()
+
+        @contextmanager
+        def looking(module: Callable[[], str], *, compiled: bool = False) -> Iterator[Any]:
+            looks.append(compiled)
+            with look(module, compiled=compiled) as listed:
+                yield listed
+
+        backend.runs_compiled = lambda: True
+        backend.eagerly = eagerly
+        backend.as_if_capturing = looking
+        # A list would be put back with the rest of the state.
+        seen: SimpleQueue[bool] = SimpleQueue()
+
+        class Notes(nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                seen.put(bool(ways))
+                return x * x.sum().item()
+
+        report = judged(backend, Notes)
+
+        # Two watched calls, then two that compile; two looks; a watched and a compiling warm-up.
+        first = [seen.get() for _ in range(8)]
+        assert first == [True, True, False, False, False, False, True, False]
+        assert looks == [False, True]
+        assert len(report.culprits) == 1
+
+    in_session(body)
+
+
+def test_a_device_that_is_lost_while_judging_stops_the_run_with_what_was_found(
+    in_session: InSession,
+) -> None:
+    def body(backend: Any) -> None:
+        told: list[Event] = []
+        backend.spent = lambda: "the device is lost"
+        with pytest.raises(SpentError, match=r"^the device is lost$"):
+            judged(backend, lambda: Parent(Reads()), told=told)
+
+        assert isinstance(told[-1], Judged)
+        assert told[-1].outcome.verdict is Verdict.REFUSES
 
     in_session(body)
