@@ -176,6 +176,8 @@ def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
         return passed if not is_root else join(own, passed)
     if own.is_tensor and passed.kind in (Kind.HOST_VALUE, Kind.SHAPE):
         return UNKNOWN if is_root else passed
+    if own == HOST._replace(optional=True) and passed.kind is Kind.SHAPE and not is_root:
+        return passed
     return own if own.kind is not Kind.HOST_VALUE or not passed.is_tensor else join_passed(own, own)
 
 

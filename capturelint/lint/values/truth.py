@@ -188,7 +188,8 @@ def _is_same(left: Value, right: Value) -> bool | None:
             return True
         if other.optional or other.kind is Kind.UNKNOWN or other.weak:
             return None
-        if other.is_tensor or other.constant or other.items is not None:
+        is_shape = other.kind is Kind.SHAPE
+        if is_shape or other.is_tensor or other.constant or other.items is not None:
             return False
         return None
     if left.constant and right.constant:

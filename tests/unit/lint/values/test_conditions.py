@@ -415,3 +415,22 @@ def test_an_assertion_that_fails_under_capture_ends_the_function(tmp_path: Path)
     )
 
     assert told.seen == told.wanted
+
+
+def test_a_size_is_never_none(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def longest(x, target: int | None = None):
+            return target if target is not None else x.max()
+
+        def step(x: Tensor, n: int | None = None):
+            longest(x, x.shape[1])  #: shape-like, int
+            if x.shape[0] is None:
+                x  #: never runs
+            if n is None:
+                x  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
