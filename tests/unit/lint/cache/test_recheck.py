@@ -339,6 +339,21 @@ def test_the_way_to_a_finding_follows_the_lines_of_a_changed_caller(project: _Pr
     assert after == [(way[0] + 1, *way[1:]) for way in before]
 
 
+def test_what_a_function_says_later_follows_a_caller_that_changed_before(
+    project: _Project,
+) -> None:
+    project.edit("pkg/model.py", "        n = x.sum()", "        # why\n        n = x.sum()")
+    _, is_first_kept = project.cached()
+    project.edit(
+        "pkg/sub/late.py", "    y = traced(x)\n", "    y = traced(x)\n    print(x.item())\n"
+    )
+    found, is_kept = project.cached()
+
+    assert is_first_kept
+    assert is_kept
+    assert found == project.plain()
+
+
 _LINES = (
     "x = x.sum()",
     "x.item()",
