@@ -73,7 +73,7 @@ def check(
         frozenset(entry.code for entry in rules),
         looked_at=linked.looked_at(),
     )
-    if seen is not None and accounts is not None and not linked.is_grown:
+    if seen is not None and accounts is not None and linked.is_settled:
         seen.said, seen.evaluated = said, evaluated(linked, accounts)
     return CheckResult(
         findings=tuple(map(linked.cells.finding, sorted(kept, key=lambda f: f.sort_key))),

@@ -47,8 +47,8 @@ class Linked:
         self.captured: dict[int, None] = {}
         self.cells = Cells(self._lines)
         self.around: Around | None = None
-        # Whether evaluation asked for files beside those that were linked at first.
-        self.is_grown = False
+        # Whether what names mean did not depend on when evaluation asked for them.
+        self.is_settled = True
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)

@@ -137,7 +137,7 @@ def link(
     if config.scope is Scope.ALL:
         assembled.surroundings.include_everything(linked.captured)
         marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())
-    linked.is_grown = len(project.files) > known
+    linked.is_settled = len(project.files) == known and not project.is_circular
     return linked
 
 

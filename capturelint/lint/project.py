@@ -32,6 +32,10 @@ class Project:
         self.foreign: set[str] = set()
         # What annotations mean, by module and name; kept here since it lives as long.
         self.hints: dict[tuple[str, str], Value] = {}
+        # The names that are being worked out; whether one of them rests on another that rests on it,
+        # so that what they mean depends on which of them is asked for first.
+        self.aliases: list[tuple[str, str]] = []
+        self.is_circular = False
         self._load = load
         self._symbols: dict[tuple[str, str], Symbol] = {}
         self._orders: dict[int, tuple[int, ...]] = {}

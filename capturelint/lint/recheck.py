@@ -116,7 +116,7 @@ class _Recheck:
         known = len(project.files)
         with deep_recursion(_DEEPEST):
             states = [one for path in self._edited.changed for one in self._again(path)]
-        if len(project.files) > known:
+        if len(project.files) > known or project.is_circular:
             # What was asked for first in this version may change what others find.
             raise _UnlikeError
         self._follow()
@@ -137,10 +137,14 @@ class _Recheck:
             named=[path for path in paths if path.is_file()],
             accounts=self._accounts,
         )
+        files = self._seen.files.items()
         for path, held in self._reader.seen.files.items():
             before = self._seen.files.get(path)
             if before is None or before.digest != held.digest:
                 raise _UnlikeError
+        if any(one.said and at not in self._reader.seen.files for at, one in files):
+            # One that is gone since a moment ago.
+            raise _UnlikeError
         assembled.linked.captured = dict.fromkeys(self._evaluated.captured)
         return assembled
 

@@ -76,12 +76,19 @@ def _named(name: str, project: Project, module: str) -> Value:
     said = _known(name)
     if said is not None:
         return said
-    known = project.hints.get((module, name))
-    if known is None:
-        # An alias may be defined by way of itself.
-        project.hints[module, name] = UNKNOWN
-        known = _instance(project.resolve(module, name), project)
-        project.hints[module, name] = known
+    key = (module, name)
+    known = project.hints.get(key)
+    if known is not None:
+        if key in project.aliases[:-1]:
+            project.is_circular = True
+        return known
+    # An alias may be defined by way of itself.
+    project.hints[key] = UNKNOWN
+    project.aliases.append(key)
+    try:
+        known = project.hints[key] = _instance(project.resolve(module, name), project)
+    finally:
+        project.aliases.pop()
     return known
 
 

@@ -520,3 +520,15 @@ def test_all_that_evaluation_knows_is_either_kept_or_of_no_use_to_others() -> No
         *("pinned", "varies", "weak", "optional", "sources", "mixed"),
     )
     assert set(Kept.__slots__) == {*kept.split(), *own.split()}
+
+
+def test_where_two_aliases_rest_on_each_other_all_is_checked_anew(tmp_path: Path) -> None:
+    project = _Project(tmp_path)
+    aliases = "from torch import Tensor\nOne = Tensor | Other\nOther = list[One] | None\n"
+    written(project.folder, {"pkg/aliases.py": aliases})
+    project.edit("pkg/ops.py", "import torch\n", "import torch\nfrom pkg.aliases import One\n")
+    project.edit("pkg/ops.py", "def capped(x,", "def capped(x: One,")
+    project.cached()
+    project.edit("pkg/model.py", "        n = x.sum()", "        # why\n        n = x.sum()")
+
+    assert project.cached() == (project.plain(), False)
