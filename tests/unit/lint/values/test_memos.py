@@ -153,3 +153,21 @@ def test_a_function_that_remembers_its_results_gives_what_it_makes(
     )
 
     assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize("test", ["_SEEN.get(key) is None", "not _SEEN.get(key)"])
+def test_a_module_may_remember_what_it_has_seen(test: str, tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        _SEEN: dict[str, bool] = {{}}
+
+        def step(x: Tensor, key: str):
+            if key and {test}:
+                _SEEN[key] = True
+                x  #: never runs
+            x  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
