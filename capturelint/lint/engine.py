@@ -47,7 +47,7 @@ def check(
     `texts` are taken for those of files with these paths.
     """
     active = active_of(rules, config)
-    # Whatever all functions do is only followed where a changed one cannot be checked alone.
+    # Accounts do not tell the surroundings, which change on the way to all functions.
     is_kept = seen is not None and store is not None and config.scope is not Scope.ALL
     accounts = Accounts() if is_kept and not texts else None
     linked = linked_files(
