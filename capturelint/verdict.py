@@ -175,6 +175,29 @@ class ModuleVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A file with code to write instead, proven by running both. `path`: absolute.
+
+    `digest`: of the bytes that the file had, `text`: what it is to hold. `places`: the lines that
+    are mended, as they were. `notes`: what the proof rests on.
+    """
+
+    path: str
+    digest: str
+    text: str
+    places: tuple[Place, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A line to blame that stays as it is, and why."""
+
+    place: Place
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that one run of bisect found.
 
@@ -182,7 +205,8 @@ class Report:
     first call, the root first. `hazards`: from the pass made as if capturing. `notes`: what the
     user must know to read it, such as inputs that were held or parts that ran eagerly.
     `environment`: versions and devices by name. `timings`: seconds by step; and counts of
-    `attempts` and root `forwards`.
+    `attempts` and root `forwards`. `rewrites`, `kept`: what can be written instead, where it was
+    asked for, and which lines stay.
     """
 
     case: str
@@ -194,6 +218,8 @@ class Report:
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
+    rewrites: tuple[Rewrite, ...] = ()
+    kept: tuple[Kept, ...] = ()
 
     def __str__(self) -> str:
         """Return the verdict and the notes, and a line for each culprit."""

@@ -6,14 +6,16 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import output
+from capturelint.cli import fixing, output, proving
 from capturelint.cli.case_options import BadOptionError, add_case_arguments, case_settings
 from capturelint.cli.progress import progress_line
 
 if TYPE_CHECKING:
+    from capturelint.debug.settings import Settings
     from capturelint.report.explain import Explained
     from capturelint.verdict import Report
 
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    proving.add_arguments(parser)
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite culprits")
     parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
 
@@ -45,6 +48,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.format not in _FORMATS:
         allowed = f"one of {', '.join(_FORMATS)}"
         raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
+    proving.check_options(options)
     output.check_writable(options.output)
     from capturelint.debug.cases.named import check_named
     from capturelint.debug.cases.requirements import require_torch
@@ -60,24 +64,42 @@ def _run(options: argparse.Namespace) -> int:
     from capturelint.lint.registry import all_rules
     from capturelint.report.explain import explained
 
-    rules = all_rules(load_config(Path.cwd(), explicit=None).rule_folders)
+    config = load_config(Path.cwd(), explicit=None)
+    rules = all_rules(config.rule_folders)
     started = time.monotonic()
     with progress_line() as progress:
-        report = api.bisect(
-            options.target,
-            inputs=options.inputs,
-            call=options.call,
-            resume=options.resume,
-            progress=progress,
-            **{field.name: getattr(settings, field.name) for field in fields(settings)},
-        )
+        if fixing.is_asked(options):
+            report = _rewriting(options, settings, progress)
+        else:
+            report = api.bisect(
+                options.target,
+                inputs=options.inputs,
+                call=options.call,
+                resume=options.resume,
+                progress=progress,
+                **{field.name: getattr(settings, field.name) for field in fields(settings)},
+            )
         if progress is not None:
             progress("looking up rules")
         report = _counted(report, seconds=time.monotonic() - started, replays=settings.replays)
         result = explained(report, rules)
-    output.write(_rendered(result, options), options.output)
+    if not options.diff:
+        output.write(_rendered(result, options), options.output)
+    if fixing.is_asked(options) and not proving.made(report, options, config.root):
+        return 2
     code = report.exit_code
     return 0 if code == 1 and options.exit_zero else code
+
+
+def _rewriting(
+    options: argparse.Namespace, settings: Settings, progress: Callable[[str], None] | None
+) -> Report:
+    """Return the report on the case, with what can be written instead."""
+    from capturelint.debug.processes.request import Request
+    from capturelint.rewrite.prove import bisect_and_rewrite
+
+    request = Request(options.target, settings, options.inputs, options.call)
+    return bisect_and_rewrite(request, resume=options.resume, progress=progress)
 
 
 def _counted(report: Report, *, seconds: float, replays: int) -> Report:

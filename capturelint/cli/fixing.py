@@ -113,17 +113,8 @@ class Fixing:
         return (self.again({}) if done.texts else result), is_done
 
     def _original(self, path: str, shown: str) -> Original | None:
-        """Return a file that may be changed; None, after a line that says why, for any other."""
-        from capturelint.rewrite import writing
-
-        try:
-            writing.check_own(Path(path), self.config.root)
-            if self.options.fix and not self.options.allow_dirty:
-                writing.check_clean(Path(path))
-            return writing.Original.of(Path(path), self.seen.files[path].digest)
-        except writing.UnwritableError as error:
-            output.complain(f"{shown} not rewritten: it {error}")
-            return None
+        held = self.seen.files[path].digest
+        return original_of(Path(path), shown, held, self.config.root, self.options)
 
     def _show(self, done: Rewritten, originals: Mapping[str, Original]) -> None:
         from capturelint.rewrite.compose import unified_diff
@@ -151,6 +142,25 @@ class Fixing:
                 files, fixes = files + 1, fixes + done.fixes[shown]
         output.complain(_told("fixed", fixes, files))
         return is_done
+
+
+def original_of(
+    path: Path, shown: str, held: str, root: Path, options: argparse.Namespace
+) -> Original | None:
+    """Return a file that may be changed; None, after a line that says why, for any other.
+
+    `held`: the digest of what it held when it was looked at. `root`: of the project.
+    """
+    from capturelint.rewrite import writing
+
+    try:
+        writing.check_own(path, root)
+        if options.fix and not options.allow_dirty:
+            writing.check_clean(path)
+        return writing.Original.of(path, held)
+    except writing.UnwritableError as error:
+        output.complain(f"{shown} not rewritten: it {error}")
+        return None
 
 
 def _told(deed: str, fixes: int, files: int) -> str:

@@ -27,7 +27,14 @@ _FUNCTIONS = frozenset(
         " median min minimum mul nan_to_num nanmean nansum ne neg nonzero norm numel ones ones_like"
         " pow prod quantile round rsqrt sigmoid sign softmax sqrt square stack std sub sum tanh topk"
         " unique var where zeros zeros_like linalg.norm linalg.vector_norm linalg.matrix_norm"
+        " relu sin cos erf lerp cat chunk split flatten reshape squeeze unsqueeze transpose permute"
+        " tril triu outer bmm baddbmm addmm addcmul addcdiv cross cumprod flip roll square movedim"
+        " broadcast_to atan atan2 fmod remainder trunc frac masked_fill scalar_tensor tensordot"
         " nn.functional.softmax nn.functional.normalize nn.functional.log_softmax"
+        " nn.functional.relu nn.functional.gelu nn.functional.silu nn.functional.sigmoid"
+        " nn.functional.tanh nn.functional.softplus nn.functional.leaky_relu nn.functional.elu"
+        " nn.functional.linear nn.functional.layer_norm nn.functional.rms_norm nn.functional.pad"
+        " nn.functional.logsigmoid nn.functional.hardswish nn.functional.mish nn.functional.relu6"
     ).split()
 )
 _METHODS = frozenset(
@@ -39,7 +46,10 @@ _METHODS = frozenset(
         " minimum mul nansum nanmean ndimension ne nelement neg nonzero norm numel numpy permute pow"
         " prod quantile reshape round rsqrt select shape sigmoid sign size softmax sqrt square"
         " squeeze std storage_offset stride sub sum t tanh tolist topk transpose type unbind unique"
-        " unsqueeze var view where"
+        " unsqueeze var view where relu sin cos erf lerp chunk split tril triu bmm mm addmm matmul"
+        " cumprod flip roll contiguous to type_as new_zeros new_ones new_full masked_fill expand_as"
+        " view_as reshape_as clamp_min clamp_max nan_to_num logical_and logical_or logical_not fmod"
+        " remainder trunc frac reciprocal expm1 narrow movedim div dot isneginf isposinf"
     ).split()
 )
 # Of a written text only these are called.
@@ -94,6 +104,8 @@ def _is_pure_call(node: cst.Call, facts: Facts) -> bool:
     name = facts.full_name(node.func)
     if name:
         return name in _BUILTINS or name in _FUNCTIONS
+    if facts.is_pure_module(node.func):
+        return True
     called = method_call(node)
     if called is None:
         return False

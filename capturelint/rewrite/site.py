@@ -41,6 +41,10 @@ class Facts:
         value = self.value(node)
         return value.is_device_tensor and not (value.weak or value.optional or value.mixed)
 
+    def is_pure_module(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
+        """Return whether a call of something is known to be one of a module that changes nothing."""
+        return False
+
     def span(self, node: cst.CSTNode) -> Span:
         """Return where a node stands, without parentheses around it."""
         return self._function.subject.positions[node]

@@ -26,14 +26,16 @@ if sys.path[:1] == [""]:
 sys.path.insert(0, sys.argv.pop())
 import capturelint
 del sys.path[0]
-from capturelint.debug.processes.worker import main
-main()
+from importlib import import_module
+import_module({module!r}).main()
 """
+_WORKER = "capturelint.debug.processes.worker"
 
 
-def worker_command() -> tuple[str, ...]:
-    """Return the command that runs `worker.main` in a fresh Python."""
-    return (sys.executable, "-c", _START, str(Path(capturelint.__file__).parents[1]))
+def worker_command(module: str = _WORKER) -> tuple[str, ...]:
+    """Return the command that runs `main` of a module in a fresh Python."""
+    start = _START.format(module=module)
+    return (sys.executable, "-c", start, str(Path(capturelint.__file__).parents[1]))
 
 
 def spawned(request: Request, command: Sequence[str]) -> Child:

@@ -1,0 +1,223 @@
+"""Both arms of a branch run after each other, each name taken from the arm that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import libcst as cst
+
+from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor, refuse
+from capturelint.rewrite.form import Refusal
+from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.totality import partiality
+
+# Stands for `torch.where` until a form is done, so that a trial can check what it chooses from.
+WHERE = "__capturelint_where__"
+
+# Functions whose slope is infinite somewhere: 0 times that is NaN in a gradient.
+_STEEP = frozenset(
+    (
+        "log log1p log2 log10 sqrt rsqrt pow reciprocal asin acos div divide true_divide norm std var"
+        " exp expm1 logit xlogy atan2 normalize softplus var_mean std_mean logsumexp fmod addcdiv tan"
+        " cosh sinh vector_norm"
+    ).split()
+)
+_NUMBER_HINT = "make it a tensor: `torch.full((), number, device=x.device)`"
+
+
+class Merging:
+    """Lines that compute both arms of a branch. `env` maps a name to what holds it in an arm.
+
+    `harmless`: a number. What an arm computes with functions of infinite slope is then given it in
+    place of its tensors while the arm does not count, so that no NaN reaches a gradient;
+    with `is_thorough` whatever it computes.
+    """
+
+    def __init__(
+        self, facts: Observed, torch: str, harmless: str = "", *, is_thorough: bool = False
+    ) -> None:
+        self.facts = facts
+        self.lines: list[str] = []
+        self._torch = torch
+        self._harmless = harmless
+        self._is_thorough = is_thorough
+        self._taken: set[str] = set()
+        self._selected = ""
+        self._harmed: dict[str, str] = {}
+
+    def branch(self, node: cst.If, env: dict[str, str], live: frozenset[str]) -> dict[str, str]:
+        """Emit the condition and the arms of an `if`. Raises `RefusedError`.
+
+        Return by name the text of what it holds afterwards, for those that are `live`.
+        """
+        cond = self.test(node, env)
+        with self.counting(cond):
+            first = self.arm(statements_of(node.body), env)
+        with self.counting(f"{self._torch}.logical_not({cond})"):
+            second = self.arm(else_of(node), env)
+        return {
+            name: self.choice(
+                cond, *(arm.get(name, env.get(name, name)) for arm in (first, second))
+            )
+            for name in dict.fromkeys([*first, *second])
+            if name in live
+        }
+
+    @contextmanager
+    def counting(self, selected: str) -> Iterator[None]:
+        """Emit inside what counts while `selected` is true."""
+        if self._harmless and self._selected:
+            raise RefusedError(Refusal("NESTED", "branches are nested", "write it by hand", 0))
+        self._selected, self._harmed = selected, {}
+        yield
+        self._selected = ""
+
+    def test(self, node: cst.If, env: dict[str, str]) -> str:
+        """Emit the condition, and return the name that holds it."""
+        if any(name.value in env for name in _read_names(node.test)):
+            raise refuse(self.facts, node, "ORDER", "an inner condition reads what its arm assigns")
+        text = condition(self.facts, node.test, self._torch)
+        cond = self._fresh("cond_")
+        self.lines.append(f"{cond} = {text}")
+        return cond
+
+    @staticmethod
+    def choice(cond: str, first: str, second: str) -> str:
+        """Return the text that chooses between two tensors."""
+        return f"{WHERE}({cond}, {first}, {second})"
+
+    def arm(self, statements: Sequence[cst.BaseStatement], outer: dict[str, str]) -> dict[str, str]:
+        """Emit the statements of an arm, and return what holds the names that it assigns."""
+        env = dict(outer)
+        for statement in statements:
+            if isinstance(statement, cst.If) and reads_tensor(self.facts, statement.test):
+                # All that an inner branch assigns may be read by the rest of the arm.
+                for name, text in self.branch(statement, env, _assigned(statement)).items():
+                    env[name] = self._held(name, text)
+            elif isinstance(statement, cst.SimpleStatementLine):
+                for small in statement.body:
+                    self._small(small, env)
+            else:
+                raise refuse(
+                    self.facts, statement, "CONTROL", "an arm holds a loop or another branch"
+                )
+        return {name: held for name, held in env.items() if outer.get(name) != held}
+
+    def _fresh(self, name: str) -> str:
+        """Return a name that nothing in the file has, nor any line so far."""
+        number, found = 1, name
+        while found in self.facts.words or found in self._taken:
+            number, found = number + 1, f"{name}{number + 1}"
+        self._taken.add(found)
+        return found
+
+    def _held(self, name: str, text: str) -> str:
+        held = self._fresh(f"{name}_")
+        self.lines.append(f"{held} = {text}")
+        return held
+
+    def _small(self, node: cst.BaseSmallStatement, env: dict[str, str]) -> None:
+        if isinstance(node, cst.Pass) or (
+            isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString)
+        ):
+            return
+        if not isinstance(node, cst.Assign) or len(node.targets) != 1:
+            what = self.facts.text(node).split("\n")[0]
+            raise refuse(self.facts, node, "STATEMENT", f"an arm does more than assign: `{what}`")
+        target = node.targets[0].target
+        if not isinstance(target, cst.Name):
+            what = self.facts.text(target)
+            raise refuse(self.facts, target, "TARGET", f"an arm assigns to `{what}`")
+        env[target.value] = self._held(target.value, self.value(node.value, env))
+
+    def value(self, node: cst.BaseExpression, env: dict[str, str]) -> str:
+        """Return the text of a tensor that an arm makes, safe to evaluate at all times."""
+        seen = self.facts.seen(node)
+        if not seen and not isinstance(node, cst.BaseNumber):
+            raise refuse(self.facts, node, "UNSEEN", f"`{self.facts.text(node)}` never ran")
+        if not self.facts.is_tensor(node):
+            reason = f"`{self.facts.text(node)}` is no tensor"
+            raise refuse(self.facts, node, "NUMBER", reason, _NUMBER_HINT)
+        why = impurity(node, self.facts) or partiality(node, self.facts)
+        if why:
+            raise refuse(self.facts, node, "IMPURE", why)
+        is_computed = not isinstance(node, cst.Name)
+        if self._harmless and is_computed and (self._is_thorough or _is_steep(node)):
+            env = {**self._harmed_by(node, env), **env}
+        return renamed(self.facts, node, env)
+
+    def _harmed_by(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
+        """Return what to read in place of the floating tensors of an expression."""
+        for name in _read_names(node):
+            seen = self.facts.seen(name)
+            is_floating = bool(seen) and all("float" in one.dtype for one in seen)
+            if is_floating and name.value not in env and name.value not in self._harmed:
+                held = self._fresh(f"{name.value}_safe")
+                other = f"{self._torch}.full_like({name.value}, {self._harmless})"
+                self.lines.append(f"{held} = {WHERE}({self._selected}, {name.value}, {other})")
+                self._harmed[name.value] = held
+        return self._harmed
+
+
+def renamed(facts: Observed, node: cst.BaseExpression, env: dict[str, str]) -> str:
+    """Return the text of an expression with names replaced by those that hold them."""
+    start = facts.span(node)
+    lines = facts.text(node).split("\n")
+    found = sorted(
+        (facts.span(name), env[name.value]) for name in _read_names(node) if name.value in env
+    )
+    for span, new in reversed(found):
+        row = span.line - start.line
+        shift = start.column if row == 0 else 0
+        line = lines[row]
+        lines[row] = line[: span.column - shift] + new + line[span.end_column - shift :]
+    return "\n".join(lines)
+
+
+def _is_steep(node: cst.CSTNode) -> bool:
+    """Return whether an expression holds a function whose slope may be infinite."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide | cst.Power):
+        return True
+    if isinstance(node, cst.Call):
+        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        if isinstance(name, cst.Name) and name.value in _STEEP:
+            return True
+    return any(_is_steep(child) for child in node.children)
+
+
+def else_of(node: cst.If) -> Sequence[cst.BaseStatement]:
+    """Return the statements of the other arm; an `elif` is one statement."""
+    if node.orelse is None:
+        return []
+    return [node.orelse] if isinstance(node.orelse, cst.If) else statements_of(node.orelse.body)
+
+
+def statements_of(body: cst.BaseSuite) -> Sequence[cst.BaseStatement]:
+    """Return the statements of a block, also of one behind a colon."""
+    if isinstance(body, cst.IndentedBlock):
+        return body.body
+    assert isinstance(body, cst.SimpleStatementSuite), "there are two kinds of suites"
+    return [cst.SimpleStatementLine(body.body)]
+
+
+def _assigned(node: cst.CSTNode) -> frozenset[str]:
+    """Return the names that are assigned somewhere inside."""
+    found = frozenset[str]()
+    if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name):
+        found = frozenset({node.target.value})
+    return found.union(*(_assigned(child) for child in node.children))
+
+
+def read_names(node: cst.CSTNode) -> frozenset[str]:
+    """Return the names that code reads or binds, without attributes and keywords."""
+    return frozenset(name.value for name in _read_names(node))
+
+
+def _read_names(node: cst.CSTNode) -> list[cst.Name]:
+    if isinstance(node, cst.Name):
+        return [node]
+    if isinstance(node, cst.Attribute | cst.Arg):
+        return _read_names(node.value)
+    return [name for child in node.children for name in _read_names(child)]

@@ -1,0 +1,44 @@
+"""What a run showed of each expression of one function."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from capturelint.finding import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an expression was, once. `kind`: `tensor`, `number`, `module`, `none` or `other`.
+
+    Of a tensor `dtype` such as `float32`, `shape` and `device`, such as `cuda`; of others the name
+    of the type. `is_pure`: of a module, that calling it changes nothing.
+    """
+
+    kind: str
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    device: str = ""
+    name: str = ""
+    is_pure: bool = False
+
+    @property
+    def numel(self) -> int:
+        """Return the number of elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+
+@dataclass(slots=True)
+class Observation:
+    """What all runs showed, by place in the file. `outcomes`: what conditions came to."""
+
+    seen: dict[Span, set[Seen]] = field(default_factory=lambda: defaultdict(set))
+    outcomes: dict[Span, set[bool]] = field(default_factory=lambda: defaultdict(set))
+
+    def of(self, span: Span) -> frozenset[Seen]:
+        """Return all that an expression was; nothing if it never ran."""
+        return frozenset(self.seen.get(span, ()))

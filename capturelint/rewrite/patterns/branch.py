@@ -1,0 +1,170 @@
+"""A branch on a tensor: both arms run, and `torch.where` takes each name from the one that counts.
+
+`if`/`else`, `elif`, nested branches, and branches whose arms return. What an arm does must be safe to do
+at all times: straight assignments of tensors that change nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Sequence
+from contextlib import suppress
+
+import libcst as cst
+
+from capturelint.finding import Edit, Span
+from capturelint.rewrite.aliasing import check_alias
+from capturelint.rewrite.conditions import RefusedError, reads_tensor, refuse
+from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.merging import Merging, else_of, read_names, statements_of
+from capturelint.rewrite.observed import Observed
+
+_WIDTH = 100
+# Tried in this order: where one has no infinite slope, another may.
+HARMLESS = ("1.0", "0.5", "2.0")
+
+
+def sites(facts: Observed) -> list[cst.If]:
+    """Return the outermost branches of a function on tensors."""
+    found: list[cst.If] = []
+    for node in facts.nodes(cst.If):
+        assert isinstance(node, cst.If), "only those were asked for"
+        inside = any(one in found for one in facts.around(node))
+        if not inside and reads_tensor(facts, node.test):
+            found.append(node)
+    return found
+
+
+def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:
+    """Offer both arms with a choice between what they assign or return."""
+    try:
+        if any(isinstance(one, cst.Try | cst.TryStar) for one in facts.around(node)):
+            raise refuse(facts, node, "TRY", "it stands in a `try`, which errors may leave")
+        check_alias(node, facts)
+        forms = [_form(node, facts, Merging(facts, torch))]
+    except RefusedError as error:
+        return error.refusal
+    with suppress(RefusedError):
+        forms += [_form(node, facts, Merging(facts, torch, number)) for number in HARMLESS]
+        forms.append(_form(node, facts, Merging(facts, torch, HARMLESS[0], is_thorough=True)))
+    return tuple(dict.fromkeys(forms))
+
+
+def _form(node: cst.If, facts: Observed, merging: Merging) -> Form:
+    is_leaving = _returns(statements_of(node.body)) or _returns(else_of(node))
+    last = _returned(node, facts, merging) if is_leaving else _assigned(node, facts, merging)
+    return Form(Grade.PROVEN, (_edit(node, last, merging.lines, facts),))
+
+
+def _assigned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:
+    """Emit a branch whose arms assign. Return the last node that the lines replace."""
+    chosen = merging.branch(node, {}, _live(node, facts))
+    if not chosen:
+        raise refuse(facts, node, "NOTHING", "nothing that its arms assign is read later")
+    merging.lines += [f"{name} = {text}" for name, text in chosen.items()]
+    if len(chosen) == 1:
+        merging.lines = _inlined(merging.lines)
+    return node
+
+
+def _returned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:
+    """Emit a branch one of whose arms returns; what follows it is the other arm."""
+    block = next(facts.around(node))
+    function = facts.nearest(node, cst.FunctionDef)
+    if function is None or block is not function.body or not isinstance(block, cst.IndentedBlock):
+        raise refuse(facts, node, "RETURN", "it returns from inside of another block")
+    rest = list(block.body)[list(block.body).index(node) + 1 :]
+    cond = merging.test(node, {})
+    values: list[Sequence[str]] = []
+    forms = set()
+    ways = (cond, list(statements_of(node.body))), (f"~{cond}", list(else_of(node)))
+    for selected, arm in ways:
+        statements = arm if _returns(arm) else [*arm, *rest]
+        if not _returns(statements):
+            raise refuse(facts, node, "RETURN", "it does not return a value both ways")
+        last = statements[-1]
+        assert isinstance(last, cst.SimpleStatementLine), "it returns"
+        leave = last.body[-1]
+        assert isinstance(leave, cst.Return), "it returns"
+        if leave.value is None or facts.text(leave.value) == "None":
+            raise refuse(facts, node, "RETURN", "it does not return a value both ways")
+        forms.add(isinstance(leave.value, cst.Tuple))
+        with merging.counting(selected):
+            env = merging.arm([*statements[:-1], last.with_changes(body=last.body[:-1])], {})
+            values.append([merging.value(one, env) for one in _items(leave.value)])
+    if len(values[0]) != len(values[1]) or len(forms) > 1:
+        raise refuse(facts, node, "RETURN", "it returns another number of values each way")
+    texts = [merging.choice(cond, *pair) for pair in zip(*values, strict=True)]
+    merging.lines.append(f"return {', '.join(texts)}{',' if forms == {True} else ''}")
+    if len(texts) == 1:
+        merging.lines = _inlined(merging.lines)
+    is_open = rest and not (_returns(statements_of(node.body)) and _returns(else_of(node)))
+    return rest[-1] if is_open else node
+
+
+def _items(value: cst.BaseExpression) -> Sequence[cst.BaseExpression]:
+    if isinstance(value, cst.Tuple):
+        return [element.value for element in value.elements]
+    return [value]
+
+
+def _returns(statements: Sequence[cst.BaseStatement]) -> bool:
+    last = statements[-1] if statements else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+
+
+def _live(node: cst.If, facts: Observed) -> frozenset[str]:
+    """Return the names that are read outside of a branch, or all in a loop that comes back to it."""
+    function = facts.nearest(node, cst.FunctionDef)
+    assert function is not None, "only functions are observed"
+    if any(isinstance(one, cst.For | cst.While) for one in facts.around(node)):
+        return read_names(function)
+    return _outside(function.body, node)
+
+
+def _outside(block: cst.CSTNode, node: cst.If) -> frozenset[str]:
+    if block is node:
+        return frozenset()
+    if not block.children:
+        return read_names(block)
+    if isinstance(block, cst.BaseExpression | cst.BaseSmallStatement):
+        return read_names(block)
+    return frozenset[str]().union(*(_outside(child, node) for child in block.children))
+
+
+def _inlined(lines: list[str]) -> list[str]:
+    """Return lines, with names that the last line alone reads replaced by their text if short."""
+    *before, last = lines
+    kept: list[str] = []
+    for at, line in enumerate(before):
+        name, _, text = line.partition(" = ")
+        word = re.compile(rf"\b{name}\b")
+        is_read_before = any(word.search(other) for other in before[at + 1 :])
+        new = word.sub(text.replace("\\", r"\\"), last)
+        if is_read_before or len(word.findall(last)) != 1 or len(new) > _WIDTH or "\n" in new:
+            kept.append(line)
+        else:
+            last = new
+    return [*kept, last]
+
+
+def _edit(node: cst.If, last: cst.CSTNode, lines: list[str], facts: Observed) -> Edit:
+    """Return the edit that puts lines in place of a branch, its comments before them."""
+    start, end = facts.span(node), facts.span(last)
+    last_line = facts.source.line(end.end_line)
+    indent = facts.source.line(start.line)[: start.column]
+    comments = _comments(start.line, end.end_line, facts)
+    text = f"\n{indent}".join([*comments, *lines])
+    return Edit(Span(start.line, start.column, end.end_line, len(last_line)), text)
+
+
+def _comments(first: int, last: int, facts: Observed) -> list[str]:
+    text = "\n".join(facts.source.lines)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [
+        token.string
+        for token in tokens
+        if token.type == tokenize.COMMENT and first <= token.start[0] <= last
+    ]

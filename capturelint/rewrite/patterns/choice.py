@@ -1,0 +1,30 @@
+"""`a if t else b` with a tensor as the condition: both are computed, and `torch.where` takes one."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.finding import Edit
+from capturelint.rewrite.aliasing import check_alias
+from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor
+from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.merging import Merging
+from capturelint.rewrite.observed import Observed
+
+
+def sites(facts: Observed) -> list[cst.IfExp]:
+    """Return the choices of a function by tensors, the outer ones first."""
+    found = [one for one in facts.nodes(cst.IfExp) if isinstance(one, cst.IfExp)]
+    return [one for one in found if reads_tensor(facts, one.test)]
+
+
+def match(node: cst.IfExp, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:
+    """Offer a choice between the values of both sides."""
+    try:
+        check_alias(node, facts)
+        cond = condition(facts, node.test, torch)
+        first, second = (Merging(facts, torch).value(one, {}) for one in (node.body, node.orelse))
+    except RefusedError as error:
+        return error.refusal
+    edit = Edit(facts.span(node), Merging.choice(cond, first, second))
+    return (Form(Grade.PROVEN, (edit,)),)

@@ -1,0 +1,209 @@
+"""Rewrite one function, a place at a time: observe it, try a form, keep what nothing tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+
+import libcst as cst
+import torch
+
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.finding import Fix
+from capturelint.rewrite.compose import applied
+from capturelint.rewrite.form import Form, Refusal
+from capturelint.rewrite.imports import Torch, torch_in_file
+from capturelint.rewrite.merging import WHERE
+from capturelint.rewrite.observation import Observation
+from capturelint.rewrite.observed import Observed, function_named
+from capturelint.rewrite.patterns import branch, choice
+from capturelint.rewrite.proof.gradients import Gradients, gradient_difference, is_filled
+from capturelint.rewrite.proof.mutants import constants_in, is_bounded, mutants
+from capturelint.rewrite.proof.recorder import NAME, Recorder
+from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
+from capturelint.rewrite.proof.trial import (
+    Bench,
+    Came,
+    Input,
+    Inputs,
+    checked_where,
+    is_exact,
+    shares_less,
+)
+from capturelint.source import SourceFile
+
+_MOST_PLACES = 40
+_STEPS = 2  # whose inputs are changed, each in some forty ways
+
+
+class KeptError(Exception):
+    """The function stays as it is. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the old code came to on all inputs; gradients where those are finite."""
+
+    inputs: Inputs
+    came: list[Came]
+    gradients: list[Gradients | str]
+
+
+@dataclass(slots=True)
+class Rewriting:
+    """One function of a file while it is rewritten. `text` is of the whole file, as it is by now.
+
+    `around`: the callables of the case, which may call the function elsewhere too, on other things.
+    `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
+    `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
+    `copies`: a result no longer shares memory with an input or a buffer.
+    """
+
+    path: str
+    qualname: str
+    text: str
+    bench: Bench
+    around: Sequence[Bench] = ()
+    functions: list[FunctionType] = field(default_factory=list)
+    names: dict[str, object] = field(default_factory=dict)
+    is_exact: bool = True
+    has_gradients: bool = False
+    fills_gradients: bool = False
+    copies: bool = False
+
+    def run(self) -> int:
+        """Rewrite all that patterns know, and return the number of places. Raises `KeptError`."""
+        self.functions = functions_of(self.path, self.qualname)
+        inputs = list(self._inputs())
+        reference: Reference | None = None
+        for number in range(_MOST_PLACES):
+            observed, came = self._observed(inputs)
+            reference = reference or Reference(inputs, came, self._gradients(inputs))
+            found = next(_sites(observed), None)
+            if found is None:
+                return number
+            node, match = found
+            known = torch_in_file(observed.source)
+            if known is None:
+                raise KeptError("what `torch` is called in its file cannot be told")
+            forms = match(node, observed, known.name)
+            if isinstance(forms, Refusal):
+                raise KeptError(f"line {forms.line}: {forms}")
+            self._check_both_ways(node, observed)
+            self.text = self._first_proven(forms, known, reference)
+        raise KeptError("it has too many places to rewrite")
+
+    def _inputs(self) -> Iterator[Input]:
+        constants = constants_in(function_named(self.text, self.path, self.qualname).node)
+        for seed, calls in enumerate(self.bench.part.steps[:_STEPS]):
+            yield from mutants(calls, constants, seed)
+
+    def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came]]:
+        """Run the function as it is by now on all inputs, and return what it showed."""
+        named = function_named(self.text, self.path, self.qualname)
+        source = SourceFile.of(self.text)
+        observation = Observation()
+        recorder = Recorder(observation)
+        recorder.instrumented(named.tree, named.node, source)
+        code = code_in(compile(named.tree, self.path, "exec"), self.qualname)
+        with self._running(code, {NAME: recorder, **self.names}):
+            came = [self.bench.came(calls) for _, calls in inputs]
+            for bench in self.around:
+                for calls in bench.part.steps[:_STEPS]:
+                    bench.came(calls)
+        if all(one.seen is None for one in came):
+            raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
+        return Observed(named, source, observation), came
+
+    def _check_both_ways(self, node: cst.CSTNode, observed: Observed) -> None:
+        """Raise unless inputs led to both outcomes of each condition of a place."""
+        for test in _tests(node):
+            reached = observed.observation.outcomes.get(observed.span(test), set())
+            if reached != {True, False}:
+                came = " and ".join(str(one) for one in sorted(reached)) or "nothing"
+                raise KeptError(
+                    f"line {observed.span(test).line}: not proven, as inputs led to {came} alone"
+                )
+
+    def _gradients(self, inputs: Inputs) -> list[Gradients | str]:
+        """Return the gradients of the function as it is, for inputs that are finite."""
+        if self.bench.instance.case.mode == "inference":
+            return []
+        return [self.bench.gradients(calls) for name, calls in inputs if is_bounded(name)]
+
+    def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
+        """Return the file with the first form that nothing tells apart. Raises `KeptError`."""
+        reasons: list[str] = []
+        for form in forms:
+            text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])
+            code = code_in(compile(text, self.path, "exec"), self.qualname)
+            with self._running(code, {**self.names, WHERE: checked_where, known.name: torch}):
+                reason = self._forward(reference) or self._backward(reference)
+            if not reason:
+                self.names[known.name] = torch
+                return text.replace(WHERE, f"{known.name}.where")
+            reasons.append(reason)
+        raise KeptError(reasons[0])
+
+    def _forward(self, reference: Reference) -> str:
+        """Return what tells the code that runs now from the old one, "" if nothing does."""
+        for (name, calls), old in zip(reference.inputs, reference.came, strict=True):
+            new = self.bench.came(calls)
+            difference = self.bench.difference(old, new)
+            if difference:
+                return f"not the same with inputs {name}: {difference}"
+            self.is_exact = self.is_exact and is_exact(old, new)
+            self.copies = self.copies or shares_less(old, new)
+        return ""
+
+    def _backward(self, reference: Reference) -> str:
+        """Return which gradients differ, "" if none do."""
+        settings = self.bench.settings
+        tolerance = Tolerance(settings.rtol, settings.atol)
+        bounded = [name for name, _ in reference.inputs if is_bounded(name)]
+        pairs = zip(bounded, reference.gradients, self._gradients(reference.inputs), strict=True)
+        for name, old, new in pairs:
+            if isinstance(old, str) or isinstance(new, str):
+                if old != new:
+                    ends = [
+                        f"raises {one}" if isinstance(one, str) else "runs" for one in (old, new)
+                    ]
+                    return f"with gradients the old code {ends[0]}, the new code {ends[1]}"
+                continue
+            difference = gradient_difference(old, new, tolerance)
+            if difference:
+                return f"not the same with inputs {name}: {difference}"
+            self.has_gradients = self.has_gradients or bool(old)
+            self.fills_gradients = self.fills_gradients or is_filled(old, new)
+        return ""
+
+    def code(self) -> CodeType:
+        """Return the function's code as it is by now."""
+        return code_in(compile(self.text, self.path, "exec"), self.qualname)
+
+    @contextmanager
+    def _running(self, code: CodeType, names: Mapping[str, object]) -> Iterator[None]:
+        try:
+            with swapped(self.functions, code, names):
+                yield
+        except CannotSwapError as error:
+            raise KeptError(str(error)) from error
+
+
+Match = Callable[[cst.CSTNode, Observed, str], tuple[Form, ...] | Refusal]
+
+
+def _sites(observed: Observed) -> Iterator[tuple[cst.CSTNode, Match]]:
+    """Yield the places that patterns know, the last in the source first, inner ones before outer."""
+    for pattern in (choice, branch):
+        for node in reversed(pattern.sites(observed)):
+            yield node, pattern.match
+
+
+def _tests(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    if isinstance(node, cst.If | cst.IfExp):
+        yield node.test
+    for child in node.children:
+        yield from _tests(child)

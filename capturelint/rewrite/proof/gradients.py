@@ -1,0 +1,73 @@
+"""The gradients of one call: of all floating inputs and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from torch.utils import _pytree as pytree  # trees of torch's own, the same since 1.8
+
+from capturelint.debug.attempts.compare import Tolerance, difference
+from capturelint.debug.attempts.part import Call
+
+Gradients = Mapping[str, Tensor | None]
+
+
+def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients:
+    """Return the gradients of a weighted sum of all results, by name; None where there are none.
+
+    Empty if no result has any. Raises what the calls or the backward pass raise.
+    """
+    wanted: dict[str, Tensor] = {}
+    if isinstance(run, nn.Module):
+        wanted |= {f"parameter {n}": p for n, p in run.named_parameters() if p.requires_grad}
+    results: list[Tensor] = []
+    for number, call in enumerate(calls):
+
+        def leaf(value: object, number: int = number) -> object:
+            if not isinstance(value, Tensor) or not value.is_floating_point():
+                return value
+            own = value.detach().clone().requires_grad_()
+            wanted[f"input {number}.{len(wanted)}"] = own
+            # What the code writes in place must not be a leaf.
+            return own * 1
+
+        args, kwargs = pytree.tree_map(leaf, (call.args, dict(call.kwargs)))
+        out = replace(call, args=args, kwargs=kwargs, modes=None).of(run)
+        results += [t for t in pytree.tree_leaves(out) if isinstance(t, Tensor)]
+    losses = [
+        (one * _weights(one)).sum()
+        for one in results
+        if one.is_floating_point() and one.requires_grad
+    ]
+    if not losses or not wanted:
+        return {}
+    total = torch.stack([loss.double() for loss in losses]).sum()
+    found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
+    return dict(zip(wanted, found, strict=True))
+
+
+def gradient_difference(old: Gradients, new: Gradients, tolerance: Tolerance) -> str:
+    """Return in words which gradient differs, "" if none does. None and zeros are the same."""
+    for name, one in old.items():
+        other = new.get(name)
+        if one is None and other is None:
+            continue
+        first = torch.zeros_like(other) if one is None and other is not None else one
+        second = torch.zeros_like(one) if other is None and one is not None else other
+        found = difference(first, second, tolerance)
+        if found is not None:
+            return f"the gradient of {name} is {found.got} and was {found.expected}"
+    return ""
+
+
+def is_filled(old: Gradients, new: Gradients) -> bool:
+    """Return whether some gradient that was not there is zeros now."""
+    return any(one is None and new.get(name) is not None for name, one in old.items())
+
+
+def _weights(tensor: Tensor) -> Tensor:
+    flat = torch.linspace(0.5, 1.5, tensor.numel(), device=tensor.device, dtype=torch.float32)
+    return flat.to(tensor.dtype).reshape(tensor.shape)

@@ -1,0 +1,239 @@
+"""Judge a case, then rewrite the functions to blame, and judge it again with what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+
+from capturelint.debug.attempts.attempt import Tally
+from capturelint.debug.attempts.part import Part
+from capturelint.debug.backend import Backend
+from capturelint.debug.cases.case import Case
+from capturelint.debug.engine import judge
+from capturelint.debug.events import Event, Judged, Said, Started
+from capturelint.debug.instance import loaded
+from capturelint.debug.ledger import Ledger
+from capturelint.debug.modules import Modules
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.paths import is_below
+from capturelint.debug.settings import Settings
+from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
+from capturelint.finding import Effect
+from capturelint.lint.cache.content import digest
+from capturelint.lint.files import UnreadableFileError, decode, read_data
+from capturelint.rewrite.observed import function_named, qualname_at
+from capturelint.rewrite.proof.function import KeptError, Rewriting
+from capturelint.rewrite.proof.swapping import swapped
+from capturelint.rewrite.proof.trial import Bench
+from capturelint.rewrite.proof.whole import Whole
+from capturelint.verdict import Culprit, Kept, Place, Report, Rewrite
+
+_AGAIN = "judge what was written"
+
+
+def judge_and_rewrite(
+    load: Callable[[], Case],
+    backend: Backend,
+    settings: Settings,
+    *,
+    known: Mapping[str, Outcome],
+    emit: Callable[[Event], None],
+) -> Report:
+    """Return the report on a case, with what can be written in place of the lines to blame.
+
+    Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
+    """
+    report = judge(load, backend, settings, known=known, emit=emit)
+    culprits = [one for one in report.culprits if one.place is not None]
+    if not culprits:
+        return report
+    ledger = Ledger(known, emit, backend.spent)
+    instance = loaded(load, backend, settings)
+    try:
+        warm = warmed_up(instance, load, backend, settings, Tally())
+    except CannotRunError as error:
+        return replace(report, kept=tuple(_kept(culprits, str(error))))
+    modules = Modules(warm, backend, settings, ledger, Tally())
+    rewrites, kept = _Work(load, backend, settings, ledger, emit, warm, modules).done(culprits)
+    return replace(report, rewrites=rewrites, kept=kept)
+
+
+@dataclass(slots=True)
+class _File:
+    """A file while its functions are rewritten."""
+
+    held: str
+    text: str
+    done: dict[str, tuple[Rewriting, list[Culprit]]] = field(default_factory=dict)
+
+
+class _Work:
+    """The rewriting of one case."""
+
+    def __init__(
+        self,
+        load: Callable[[], Case],
+        backend: Backend,
+        settings: Settings,
+        ledger: Ledger,
+        emit: Callable[[Event], None],
+        warm: Warm,
+        modules: Modules,
+    ) -> None:
+        self._load = load
+        self._backend = backend
+        self._settings = settings
+        self._ledger = ledger
+        self._emit = emit
+        self._warm = warm
+        self._modules = modules
+        self._files: dict[str, _File] = {}
+        self._kept: list[Kept] = []
+
+    def done(self, culprits: list[Culprit]) -> tuple[tuple[Rewrite, ...], tuple[Kept, ...]]:
+        """Return the files that are proven, and the lines that stay, with why."""
+        for (path, qualname), group in self._by_function(culprits).items():
+            try:
+                self._rewrite(path, qualname, group)
+            except KeptError as error:
+                self._kept += _kept(group, str(error))
+        if any(file.done for file in self._files.values()):
+            self._judge_again()
+        rewrites = tuple(self._rewrites())
+        return rewrites, tuple(self._kept)
+
+    def _by_function(self, culprits: list[Culprit]) -> dict[tuple[str, str], list[Culprit]]:
+        found: dict[tuple[str, str], list[Culprit]] = {}
+        for culprit in culprits:
+            place = culprit.place
+            assert place is not None, "others were left out"
+            file = self._file(place.path)
+            name = "" if file is None else qualname_at(file.text, place.path, place.line)
+            if not name:
+                self._kept += _kept([culprit], "its source is not in a function of a file")
+            else:
+                found.setdefault((place.path, name), []).append(culprit)
+        return found
+
+    def _file(self, path: str) -> _File | None:
+        if path not in self._files:
+            try:
+                data, _ = read_data(Path(path))
+                self._files[path] = _File(digest(data), decode(data, Path(path)))
+            except UnreadableFileError:
+                return None
+        return self._files[path]
+
+    def _rewrite(self, path: str, qualname: str, culprits: list[Culprit]) -> None:
+        """Rewrite one function in the text of its file. Raises `KeptError`."""
+        if any(one.effect is not Effect.REFUSES for one in culprits):
+            raise KeptError("what goes stale has to be mended where it is changed")
+        step = f"rewrite {qualname}"
+        died = self._ledger.died(step)
+        if died is not None:
+            raise KeptError(died.why)
+        self._emit(Said(f"rewriting {qualname}"))
+        part = self._part(culprits[0].module)
+        if part is None or part.varies:
+            raise KeptError("what its module receives varies from step to step")
+        file = self._files[path]
+        bench = self._bench(part, step)
+        around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
+        rewriting = Rewriting(path, qualname, file.text, bench, around)
+        if not rewriting.run():
+            raise KeptError("no pattern is known for it")
+        file.text = rewriting.text
+        file.done[qualname] = rewriting, culprits
+
+    def _bench(self, part: Part, step: str) -> Bench:
+        return Bench(
+            part,
+            self._warm.instance,
+            self._modules,
+            self._backend,
+            self._settings,
+            lambda: self._emit(Started(step)),
+        )
+
+    def _part(self, path: str) -> Part | None:
+        """Return a module with what it receives, after recording all on the way to it."""
+        root = next((one for one in self._warm.instance.parts if is_below(path, one)), None)
+        while root is not None and path not in self._modules.parts:
+            root = next((one for one in self._modules.called(root) if is_below(path, one)), None)
+        return self._modules.parts.get(path)
+
+    def _judge_again(self) -> None:
+        """Judge the case with what was written. Functions that are still to blame stay as they are."""
+        self._emit(Said(_AGAIN))
+        died = self._ledger.died(_AGAIN)
+        if died is not None:
+            for file in self._files.values():
+                self._drop(file, died.why)
+            return
+        whole = Whole([self._bench(part, _AGAIN) for part in self._warm.instance.parts.values()])
+        before = whole.came()
+        with ExitStack() as stack:
+            for file in self._files.values():
+                for rewriting, _ in file.done.values():
+                    rewriting.text = file.text
+                    code = rewriting.code()
+                    stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
+            difference = whole.difference(before, whole.came())
+            report = judge(self._load, self._backend, self._settings, known={}, emit=self._tell)
+        for path, file in self._files.items():
+            reasons = [_still(report, path, file.text, qualname) for qualname in file.done]
+            why = next(filter(None, [difference, *reasons]), "")
+            if why:
+                self._drop(file, why)
+
+    def _drop(self, file: _File, why: str) -> None:
+        """Leave a file as it is: its functions were proven together."""
+        for _, group in file.done.values():
+            self._kept += _kept(group, why)
+        file.done.clear()
+
+    def _tell(self, event: Event) -> None:
+        """Tell that work goes on. What comes of the second run is no outcome of the case."""
+        if isinstance(event, Started | Judged):
+            self._emit(Started(_AGAIN))
+
+    def _rewrites(self) -> Iterator[Rewrite]:
+        for path, file in self._files.items():
+            places = tuple(
+                one.place for _, group in file.done.values() for one in group if one.place
+            )
+            if places:
+                done = [rewriting for rewriting, _ in file.done.values()]
+                yield Rewrite(path, file.held, file.text, places, tuple(self._notes(done)))
+
+    def _notes(self, done: list[Rewriting]) -> Iterator[str]:
+        how = "bit for bit" if all(one.is_exact for one in done) else "within tolerance"
+        has_gradients = all(one.has_gradients for one in done)
+        gradients = "gradients too" if has_gradients else "not run with gradients"
+        yield (
+            f"the same {how}, {gradients}, in the shapes and types of the case;"
+            f" torch {torch.__version__}, {self._backend.name}"
+        )
+        if any(one.fills_gradients for one in done):
+            yield "gradients that were None are zeros now, which weight decay tells apart"
+        if any(one.copies for one in done):
+            yield "a result no longer shares memory with what the old code returned itself"
+
+
+def _still(report: Report, path: str, text: str, qualname: str) -> str:
+    """Return what a report says of a function, "" if it is no longer to blame."""
+    facts = function_named(text, path, qualname).facts
+    for one in report.culprits:
+        place = one.place
+        if place and place.path == path and facts.first_line <= place.line <= facts.end_line:
+            return f"once rewritten it is still to blame: {one.message.splitlines()[0]}"
+    return ""
+
+
+def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:
+    for one in culprits:
+        yield Kept(one.place or Place("", 0), why)

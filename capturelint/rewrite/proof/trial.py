@@ -1,0 +1,135 @@
+"""Old and new code of a function on the same inputs: whether anything tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from capturelint.debug.attempts.attempt import Tally
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.debug.attempts.part import Call, Part
+from capturelint.debug.attempts.replaced import StandIns
+from capturelint.debug.attempts.runs import Runs, Seen
+from capturelint.debug.backend import Backend
+from capturelint.debug.instance import Instance
+from capturelint.debug.modules import Modules
+from capturelint.debug.settings import Settings
+from capturelint.debug.trees.trees import leaves
+from capturelint.rewrite.proof.gradients import Gradients, gradients_of
+
+_STEPS = 2  # of which inputs are changed; each in some forty ways
+
+
+# What a part receives in one step, by what was done to it.
+Input: TypeAlias = tuple[str, tuple[Call, ...]]
+Inputs: TypeAlias = list[Input]
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What one run came to: what it left, or the type of what it raised, and what that said."""
+
+    seen: Seen | None
+    raised: str = ""
+    said: str = ""
+
+
+@dataclass(slots=True)
+class Bench:
+    """Runs one part on many inputs, each time from the same state. `tell`: is called before each."""
+
+    part: Part
+    instance: Instance
+    modules: Modules
+    backend: Backend
+    settings: Settings
+    tell: Callable[[], None]
+
+    def came(self, calls: tuple[Call, ...]) -> Came:
+        """Run the calls of one step eagerly."""
+        self.tell()
+        part = replace(self.part, steps=(calls,), numbers=(0,))
+        runs = Runs(
+            part, self.backend, self.settings.seed, self.instance.prepare, StandIns(()), Tally()
+        )
+        with self.modules.from_start(), self.instance.state.watching():
+            try:
+                (seen,) = runs.seen(1)
+            except Exception as error:  # noqa: BLE001 - user code may raise anything
+                return Came(None, type(error).__name__, (str(error).splitlines() or [""])[0])
+        return Came(seen)
+
+    def gradients(self, calls: tuple[Call, ...]) -> Gradients | str:
+        """Return the gradients of one step, or the type of what was raised on the way to them."""
+        self.tell()
+        with self.modules.from_start(), self.instance.state.watching(), torch.enable_grad():
+            if self.instance.prepare is not None:
+                self.instance.prepare(0)
+            self.backend.seed(self.settings.seed)
+            try:
+                return gradients_of(self.part.run, calls)
+            except Exception as error:  # noqa: BLE001 - user code may raise anything
+                return type(error).__name__
+
+    def difference(self, old: Came, new: Came) -> str:
+        """Return in words what tells two runs apart, "" if nothing does."""
+        if old.seen is None or new.seen is None:
+            if old.raised == new.raised:
+                return ""
+            return f"the old code {_ended(old)}, the new code {_ended(new)}"
+        tolerance = Tolerance(self.settings.rtol, self.settings.atol)
+        found = old.seen.difference(new.seen, tolerance, {})
+        if found is not None:
+            return f"{found.path} is {found.got} and was {found.expected}"
+        if old.seen.arguments.keys() != new.seen.arguments.keys():
+            return "other arguments are written"
+        if old.seen.state.keys() != new.seen.state.keys():
+            return "other state is written"
+        for one, other in zip(leaves(old.seen.result), leaves(new.seen.result), strict=True):
+            if _layout(one.value) != _layout(other.value):
+                return f"result{one.path} has another memory layout"
+        return ""
+
+
+def is_exact(old: Came, new: Came) -> bool:
+    """Return whether two runs came to the same bit for bit."""
+    if old.seen is None or new.seen is None:
+        return True
+    return old.seen.difference(new.seen, Tolerance(0.0, 0.0), {}) is None
+
+
+def shares_less(old: Came, new: Came) -> bool:
+    """Return whether a result lay in the memory of an input or buffer, and no longer does."""
+    if old.seen is None or new.seen is None:
+        return False
+    return bool(set(old.seen.aliases) - set(new.seen.aliases))
+
+
+def checked_where(condition: Tensor, first: object, second: object) -> Tensor:
+    """Choose as `torch.where` does, between tensors that are alike in all but their contents."""
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        raise UnlikeError(f"a {type(first).__name__} and a {type(second).__name__}")
+    one, other = ((t.shape, t.dtype, t.device) for t in (first, second))
+    if one != other:
+        names = ("shapes", "types", "devices")
+        what = next(n for n, a, b in zip(names, one, other, strict=True) if a != b)
+        raise UnlikeError(f"tensors of other {what}")
+    if condition.dim():
+        raise UnlikeError("by more than one truth value")
+    return torch.where(condition, first, second)
+
+
+class UnlikeError(Exception):
+    """A choice would be between tensors that are not alike."""
+
+
+def _layout(value: object) -> tuple[int, ...]:
+    return value.stride() if isinstance(value, Tensor) and value.layout is torch.strided else ()
+
+
+def _ended(came: Came) -> str:
+    return f"raises {came.raised}: {came.said}" if came.raised else "returns"

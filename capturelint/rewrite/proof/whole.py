@@ -1,0 +1,48 @@
+"""The whole case before and after its functions were rewritten.
+
+A caller may write in place to what a function returned; that shows only around the module that was proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from capturelint.rewrite.proof.mutants import mutants
+from capturelint.rewrite.proof.trial import Bench, Came, Inputs
+
+_PLAIN = (0.0, 1.0)  # what inputs are filled with, besides what they hold
+
+
+@dataclass(slots=True)
+class Whole:
+    """The callables of a case on their recorded inputs, and on changed ones."""
+
+    benches: Sequence[Bench]
+    _inputs: list[Inputs] = field(default_factory=list)
+
+    def came(self) -> list[list[Came]]:
+        """Run every callable on all inputs, with the code that it has now."""
+        if not self._inputs:
+            self._inputs = [_inputs_of(bench) for bench in self.benches]
+        pairs = zip(self.benches, self._inputs, strict=True)
+        return [[bench.came(calls) for _, calls in inputs] for bench, inputs in pairs]
+
+    def difference(self, old: list[list[Came]], new: list[list[Came]]) -> str:
+        """Return in words what tells two rounds of runs apart, "" if nothing does."""
+        rounds = zip(self.benches, self._inputs, old, new, strict=True)
+        for bench, inputs, before, after in rounds:
+            for (name, _), one, other in zip(inputs, before, after, strict=True):
+                found = bench.difference(one, other)
+                if found:
+                    return f"around it, the case is not the same with inputs {name}: {found}"
+        return ""
+
+
+def _inputs_of(bench: Bench) -> Inputs:
+    steps = bench.part.steps
+    recorded = [
+        (f"of step {number}", tuple(call.copied() for call in calls))
+        for number, calls in enumerate(steps)
+    ]
+    return recorded + list(mutants(steps[0], _PLAIN, 0))

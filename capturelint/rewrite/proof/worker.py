@@ -1,0 +1,13 @@
+"""The child process that judges a case and rewrites what is to blame."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from capturelint.debug.processes import worker
+from capturelint.rewrite.proof.judge import judge_and_rewrite
+
+
+def main() -> NoReturn:
+    """Judge and rewrite the request on standard input; speak on what was standard output."""
+    worker.main(worker.Tools(judge=judge_and_rewrite))

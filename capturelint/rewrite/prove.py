@@ -1,0 +1,19 @@
+"""Judge a case by name and rewrite what is to blame, in child processes."""
+
+from __future__ import annotations
+
+from capturelint.debug.processes.request import Request
+from capturelint.debug.processes.spawn import worker_command
+from capturelint.debug.processes.supervised import Progress, run_by_name
+from capturelint.verdict import Report
+
+_WORKER = "capturelint.rewrite.proof.worker"
+
+
+def bisect_and_rewrite(request: Request, *, resume: bool, progress: Progress | None) -> Report:
+    """Return the report on a case, with what can be written instead and which lines stay.
+
+    Raises a `CapturelintError` if the case cannot be used.
+    """
+    command = worker_command(_WORKER)
+    return run_by_name(request, command=command, resume=resume, progress=progress)
