@@ -73,7 +73,7 @@ def condition(facts: Observed, test: cst.BaseExpression, torch: str) -> str:
     tensor = test if read is None else read
     if not facts.is_tensor(tensor):
         raise _not_tensor(facts, test)
-    text = _grouped(tensor, facts.text(tensor))
+    text = grouped(tensor, facts.text(tensor))
     is_plain = _dtypes(facts, tensor) == {"bool"}
     if _shapes(facts, test) == {()}:
         return text if is_plain else f"{text} != 0"
@@ -105,8 +105,8 @@ def _compared(facts: Observed, node: cst.BaseExpression) -> str:
     """Return a side of a comparison; what was read on the host is compared as precisely."""
     tensor = read_tensor(facts, node)
     if tensor is None:
-        return _grouped(node, facts.text(node))
-    text = _grouped(tensor, facts.text(tensor))
+        return grouped(node, facts.text(node))
+    text = grouped(tensor, facts.text(tensor))
     kinds = _dtypes(facts, tensor)
     if all(kind.startswith(("float", "bfloat")) for kind in kinds):
         return f"{text}.double()"
@@ -145,7 +145,7 @@ def _dtypes(facts: Observed, node: cst.CSTNode) -> set[str]:
     return {one.dtype for one in facts.seen(node)}
 
 
-def _grouped(node: cst.BaseExpression, text: str) -> str:
+def grouped(node: cst.BaseExpression, text: str) -> str:
     """Return the text of an operand, in parentheses unless it stands for itself."""
     alone = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber)
     inner = node.expression if isinstance(node, cst.UnaryOperation) else node

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor, refuse
+from capturelint.rewrite.conditions import RefusedError, condition, grouped, reads_tensor, refuse
 from capturelint.rewrite.form import Refusal
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
@@ -24,6 +24,12 @@ _STEEP = frozenset(
         " cosh sinh vector_norm"
     ).split()
 )
+_SIGNS = {
+    cst.AddAssign: "+",
+    cst.SubtractAssign: "-",
+    cst.MultiplyAssign: "*",
+    cst.DivideAssign: "/",
+}
 _NUMBER_HINT = "make it a tensor: `torch.full((), number, device=x.device)`"
 
 
@@ -123,6 +129,9 @@ class Merging:
             isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString)
         ):
             return
+        if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
+            env[node.target.value] = self._updated(node, node.target.value, env)
+            return
         if not isinstance(node, cst.Assign) or len(node.targets) != 1:
             what = self.facts.text(node).split("\n")[0]
             raise refuse(self.facts, node, "STATEMENT", f"an arm does more than assign: `{what}`")
@@ -131,6 +140,20 @@ class Merging:
             what = self.facts.text(target)
             raise refuse(self.facts, target, "TARGET", f"an arm assigns to `{what}`")
         env[target.value] = self._held(target.value, self.value(node.value, env))
+
+    def _updated(self, node: cst.AugAssign, name: str, env: dict[str, str]) -> str:
+        """Emit `name += value` as a new tensor. That nothing else held the old one, a trial shows."""
+        sign = _SIGNS.get(type(node.operator))
+        if sign is None:
+            what = self.facts.text(node)
+            raise refuse(self.facts, node, "STATEMENT", f"an arm does more than assign: `{what}`")
+        if not isinstance(node.value, cst.BaseNumber) and not self.facts.seen(node.value):
+            raise refuse(self.facts, node, "UNSEEN", f"`{self.facts.text(node)}` never ran")
+        why = impurity(node.value, self.facts) or partiality(node.value, self.facts)
+        if why:
+            raise refuse(self.facts, node, "IMPURE", why)
+        value = grouped(node.value, renamed(self.facts, node.value, env))
+        return self._held(name, f"{env.get(name, name)} {sign} {value}")
 
     def value(self, node: cst.BaseExpression, env: dict[str, str]) -> str:
         """Return the text of a tensor that an arm makes, safe to evaluate at all times."""
