@@ -14,7 +14,7 @@ from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.attempts.runs import Runs, Seen
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.settings import Settings
@@ -60,6 +60,7 @@ class Bench:
             try:
                 (seen,) = runs.seen(1)
             except Exception as error:  # noqa: BLE001 - user code may raise anything
+                self._check_device()
                 return Came(None, type(error).__name__, (str(error).splitlines() or [""])[0])
         return Came(seen)
 
@@ -73,7 +74,14 @@ class Bench:
             try:
                 return gradients_of(self.part.run, calls)
             except Exception as error:  # noqa: BLE001 - user code may raise anything
+                self._check_device()
                 return type(error).__name__
+
+    def _check_device(self) -> None:
+        """Raise if the device is lost: from then on everything raises, the old code and the new."""
+        why = self.backend.spent()
+        if why:
+            raise SpentError(why)
 
     def difference(self, old: Came, new: Came) -> str:
         """Return in words what tells two runs apart, "" if nothing does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,6 +160,26 @@ def test_programs_get_fixes_and_refusals(capsys: pytest.CaptureFixture[str]) -> 
     assert told[9, "CL203"][0] is None
     assert told[9, "CL203"][1].startswith("the integers of the list are no range; ")
     assert told[9, "CL101"] == (None, None)
+
+
+def test_fixes_of_a_run_that_is_read_back_are_where_the_lines_are_now(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["check", "--format", "json"])
+    before = json.loads(capsys.readouterr().out)["findings"]
+    Path("m.py").write_text(f"# new\n{OLD}", encoding="utf-8")
+
+    main(["check", "--format", "json"])
+    after = json.loads(capsys.readouterr().out)["findings"]
+    main(["check", "--fix", "--allow-dirty"])
+
+    assert [_lines(one) for one in after] == [[line + 1 for line in _lines(one)] for one in before]
+    assert _text() == f"# new\n{SAFE}"
+
+
+def _lines(finding: dict[str, Any]) -> list[int]:
+    edits = [] if finding["fix"] is None else finding["fix"]["edits"]
+    return [finding["line"], *(edit["line"] for edit in edits)]
 
 
 @pytest.mark.parametrize(

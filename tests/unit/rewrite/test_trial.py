@@ -1,0 +1,123 @@
+"""Old and new code on the same inputs: what counts as a difference, and what ends the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from capturelint.debug.attempts.part import Call, Part  # noqa: E402 - needs torch
+from capturelint.debug.backend import SpentError  # noqa: E402
+from capturelint.debug.settings import Settings  # noqa: E402
+from capturelint.rewrite.proof.gradients import gradient_difference, gradients_of  # noqa: E402
+from capturelint.rewrite.proof.trial import (  # noqa: E402
+    Bench,
+    UnlikeError,
+    checked_where,
+    is_exact,
+    shares_less,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from capturelint.debug.attempts.compare import Tolerance
+
+
+def _bench(run: Callable[..., object], *, lost: str = "") -> Bench:
+    backend = SimpleNamespace(seed=lambda _: None, spent=lambda: lost)
+    state = SimpleNamespace(watching=nullcontext)
+    instance = SimpleNamespace(prepare=None, state=state)
+    modules = SimpleNamespace(from_start=nullcontext)
+    part = Part("", "f", run, ())
+    given: tuple[Any, ...] = (part, instance, modules, backend, Settings(), lambda: None)
+    return Bench(*given)
+
+
+def _difference(old: Callable[..., object], new: Callable[..., object]) -> str:
+    calls = (Call((torch.ones(2, 3),), {}),)
+    one, other = (_bench(run).came(calls) for run in (old, new))
+    return _bench(old).difference(one, other)
+
+
+def test_code_that_computes_the_same_has_no_difference() -> None:
+    assert _difference(lambda x: x * 2, lambda x: x + x) == ""
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (lambda x: x * 3, "result is"),
+        (lambda x: (x * 2).double(), "result is"),
+        (lambda x: (x * 2).t().contiguous().t(), "result has another memory layout"),
+        (lambda x: x.mul_(2), "other arguments are written"),
+        (lambda x: x.view(9), "the old code returns, the new code raises RuntimeError: "),
+    ],
+)
+def test_a_difference_is_told_in_words(new: Callable[[Tensor], Tensor], words: str) -> None:
+    assert _difference(lambda x: x * 2, new).startswith(words)
+
+
+def test_code_that_raises_the_same_has_no_difference() -> None:
+    assert _difference(lambda x: x.view(9), lambda x: x.view(7)) == ""
+    assert _difference(lambda x: x.view(9), lambda x: x.nothing).endswith("raises AttributeError: "
+        "'Tensor' object has no attribute 'nothing'")  # fmt: skip
+
+
+def test_a_lost_device_ends_the_comparison() -> None:
+    calls = (Call((torch.ones(2, 3),), {}),)
+    bench = _bench(lambda x: x.view(9), lost="the device is lost")
+
+    with pytest.raises(SpentError, match="the device is lost"):
+        bench.came(calls)
+    with pytest.raises(SpentError, match="the device is lost"):
+        bench.gradients(calls)
+
+
+def test_a_result_that_no_longer_shares_memory_is_noticed() -> None:
+    calls = (Call((torch.ones(2, 3),), {}),)
+    own, copy = (_bench(run).came(calls) for run in (lambda x: x, lambda x: x.clone()))
+
+    assert shares_less(own, copy)
+    assert not shares_less(copy, own)
+    assert is_exact(own, copy)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (torch.ones(2), torch.ones(2, 1)),
+        (torch.ones(2), torch.ones(2).double()),
+        (torch.ones(2), 1.0),
+        (None, torch.ones(2)),
+    ],
+)
+def test_a_choice_between_unlike_things_is_refused(first: object, second: object) -> None:
+    with pytest.raises(UnlikeError):
+        checked_where(torch.tensor(True), first, second)
+
+
+def test_a_choice_by_more_than_one_truth_value_is_refused() -> None:
+    with pytest.raises(UnlikeError):
+        checked_where(torch.tensor([True]), torch.ones(2), torch.ones(2))
+    assert torch.equal(
+        checked_where(torch.tensor(False), torch.ones(2), torch.zeros(2)), torch.zeros(2)
+    )
+
+
+def test_gradients_tell_a_nan_from_a_zero() -> None:
+    from capturelint.debug.attempts.compare import Tolerance
+
+    calls = (Call((torch.zeros(3),), {}),)
+    good = gradients_of(lambda x: x * 2, calls)
+    bad = gradients_of(lambda x: torch.where(x > 0, x.sqrt(), x * 2), calls)
+    tolerance: Tolerance = Tolerance()
+
+    assert gradient_difference(good, good, tolerance) == ""
+    assert gradient_difference(good, bad, tolerance).startswith("the gradient of input 0")
+    assert gradients_of(lambda x: cast("Tensor", x).detach(), calls) == {}
