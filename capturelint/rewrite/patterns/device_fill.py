@@ -69,6 +69,7 @@ def _fill(site: Site, data: cst.BaseExpression) -> tuple[str, str]:
     if number(data) is not None:
         return "()", site.facts.text(data)
     items = numbers(data)
-    if not items or len({(type(item), item) for _, item in items}) != 1:
+    # By text: the two zeros are equal, and different numbers.
+    if not items or len({repr(item) for _, item in items}) != 1:
         return "", ""
     return f"({len(items)},)", site.facts.text(items[0][0])
