@@ -33,6 +33,8 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     call = small.value
     if not _is_writer(site, call):
         return ()
+    if _is_scripted(site):
+        return site.refusal("SCRIPT", "TorchScript has no test for a capture", _HINT)
     if len(line.body) > 1:
         return site.refusal("LINE", "it shares its line with other statements", _HINT)
     for arg in call.args:
@@ -45,6 +47,13 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
             "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"
         )
     return site.form(Grade.PROVEN, *_guard(site, line, torch.name), *torch.edits)
+
+
+def _is_scripted(site: Site) -> bool:
+    """Return whether a decorator compiles the function to something other than Python."""
+    functions = [one for one in site.facts.around(site.node) if isinstance(one, cst.FunctionDef)]
+    names = [site.facts.text(mark.decorator) for one in functions for mark in one.decorators]
+    return any("jit" in name for name in names)
 
 
 def _guard(site: Site, line: cst.SimpleStatementLine, torch: str) -> list[Edit]:

@@ -137,6 +137,15 @@ def test_a_name_that_may_mean_something_else_refuses(line: str) -> None:
     assert one.refusal.startswith("what `torch` is called here")
 
 
+def test_what_torchscript_compiles_gets_no_test_for_a_capture() -> None:
+    text = f"{IMPORTS}@torch.jit.script\ndef step(x: Tensor):\n    print(x)\n    return x[[0, 1]]\n"
+
+    assert fixed(text) == text.replace("[0, 1]", "torch.arange(2, device=x.device)")
+    assert [one.refusal.partition(";")[0] for one in found(text) if one.fix is None] == [
+        "TorchScript has no test for a capture"
+    ]
+
+
 def test_forms_that_no_longer_raise_are_unsafe() -> None:
     text = (
         "import torch\n\n\ndef step(x: torch.Tensor):\n    return torch.linalg.inv(x) + x[[0, 1]]\n"
