@@ -61,7 +61,7 @@ class ReadBeforeReplay(Rule):
             read = self._first_read(site, region)
             if read is not None and _leaves_branch(region, read):
                 # Where the branches meet again, what is missing is a replay in the one that captures.
-                text = f"`{read.about}` is read on line {read.span.line}, and nothing replays here"
+                text = f"`{read.about}` is read further down, and nothing replays here"
                 self.report_at(region.span, text)
             elif read is not None:
                 text = f"`{read.about}` is read before a replay: capturing has not computed it"

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding
+from capturelint.report.place import one_line
 from capturelint.report.severity import is_error
 from capturelint.report.text import DISTANT, summary
 
@@ -59,7 +60,9 @@ def _where(finding: Finding, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # What else cannot be printed could move the cursor of whoever reads the log.
+    return one_line(lines)
 
 
 def _property(text: str) -> str:

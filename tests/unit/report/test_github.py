@@ -68,6 +68,13 @@ def test_properties_and_message_are_escaped_differently() -> None:
     )
 
 
+def test_nothing_in_a_name_or_a_message_reaches_the_cursor() -> None:
+    [command] = _commands(replace(READ, path="a\x1b[2J.py", message="\x1b[1mb\u2028"))
+
+    assert command.isprintable()
+    assert "file=a\\x1b[2J.py," in command
+
+
 def test_a_cell_is_told_in_words_because_its_lines_are_not_those_of_the_file() -> None:
     assert _commands(IN_CELL) == [
         "::error file=nb.ipynb,title=CL101 host-read::cell 3, line 2: reads [refuses-capture]"
