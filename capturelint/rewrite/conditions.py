@@ -130,6 +130,9 @@ def _shapes(facts: Observed, node: cst.BaseExpression) -> set[tuple[int, ...]]:
 
 def _check_unconditional(facts: Observed, node: cst.BaseExpression) -> None:
     """Raise unless an expression can be evaluated though Python might have left it out."""
+    inner = node.expression if isinstance(node, cst.UnaryOperation) else node
+    if not facts.seen(node) and not isinstance(inner, cst.BaseNumber):
+        raise refuse(facts, node, "UNSEEN", f"`{facts.text(node)}` never ran")
     why = impurity(node, facts) or partiality(node, facts)
     if why:
         raise refuse(facts, node, "IMPURE", why)
