@@ -33,6 +33,7 @@ class Inside(Enum):
     BRANCH = "an arm of `if`, `match` or `try`"
     LOOP = "a loop"
     CONTEXT = "a `with` statement"
+    ATTEMPT = "the body of a `try` of which a handler goes on"
     REGION = "a captured region"
 
 
@@ -156,8 +157,9 @@ def excludes(one: tuple[Block, ...], other: tuple[Block, ...]) -> bool:
 def always_after(later: tuple[Block, ...], earlier: tuple[Block, ...]) -> bool:
     """Return whether whoever comes to `later`, further down, has passed `earlier`.
 
-    Contexts and regions are passed for sure; arms and loops of `earlier` must be around `later` too.
+    Contexts, attempts and regions are passed for sure; arms and loops of `earlier` must be around `later` too.
     """
-    needed = [b for b in earlier if b.inside not in (Inside.CONTEXT, Inside.REGION)]
+    passed = (Inside.CONTEXT, Inside.ATTEMPT, Inside.REGION)
+    needed = [b for b in earlier if b.inside not in passed]
     around = {(b.number, b.arm) for b in later}
     return all((block.number, block.arm) in around for block in needed)

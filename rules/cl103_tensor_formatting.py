@@ -84,7 +84,7 @@ class TensorFormatting(Rule):
         if called is not None and called[1] == "format" and self._is_text(called[0]):
             self._judge(node, given, '"...".format()')
         elif called is not None and called[1] in _LEVELS and self._is_logger(called[0]):
-            self._judge(node, given, f".{called[1]}()", ending=": the next line is blamed")
+            self._judge(node, given, f".{called[1]}()", ending="; CUDA blames a later line")
 
     def visit_FormattedString(self, node: cst.FormattedString) -> None:
         fields = [

@@ -20,13 +20,15 @@ the first call then captures and replays.
 
 Shapes, types and addresses of outputs are known without a replay and may be read. An output that is
 only returned or kept by the code that captured it is not reported, since its caller may know that it
-is empty. A graph that is returned, stored or given away may be replayed elsewhere.
+is empty. A graph that is returned, stored or given away may be replayed elsewhere. A capture that may
+fail, in a `try` that goes on after an exception or in `with pytest.raises(...)`, need not be replayed.
 """
 
 from __future__ import annotations
 
 from capturelint.rule import (
     About,
+    Block,
     Deed,
     Effect,
     Inside,
@@ -49,6 +51,8 @@ _METADATA = names(
 )
 # What a graph is used for without it being replayed or given away.
 _HARMLESS = names("reset pool enable_debug_mode debug_dump capture_begin capture_end".split())
+# Contexts that expect what they hold to raise, by their last names.
+_EXPECTING = names(["raises assertRaises assertRaisesRegex suppress"])
 _CAPTURES = ("argument:torch.cuda.graph", "argument:torch.cuda.graphs.graph")
 
 
@@ -104,8 +108,8 @@ class ReadBeforeReplay(Rule):
 
     def _is_never_replayed(self, site: Site, region: Region) -> bool:
         graph = region.graph
-        if any(block.name.endswith((".raises", "assertRaises")) for block in region.blocks):
-            return False  # The capture is meant to fail.
+        if any(map(_expects_failure, region.blocks)):
+            return False
         if not graph.isidentifier() or not _is_made_here(site, region):
             return False
         for step in site.steps:
@@ -120,6 +124,13 @@ class ReadBeforeReplay(Rule):
                 if step.how not in _CAPTURES and method not in _HARMLESS:
                     return False
         return True
+
+
+def _expects_failure(block: Block) -> bool:
+    """Return whether a block goes on where what it holds raises, as tests of a capture do."""
+    if block.inside is Inside.ATTEMPT:
+        return True
+    return block.inside is Inside.CONTEXT and block.name.rpartition(".")[2] in _EXPECTING
 
 
 def _leaves_branch(region: Region, step: Step) -> bool:

@@ -24,7 +24,7 @@ _STDIN = "-"
 _SCOPES = ("captured", "step", "all")
 _OFTEN = "repeat, or separate by commas"
 _NO_FILE = (
-    "warning: no Python file or notebook in {}; files that `exclude` or a skipped folder"
+    "no Python file or notebook in {}; files that `exclude` or a skipped folder"
     " (hidden, build, environment) leaves out do not count"
 )
 
@@ -161,8 +161,7 @@ def _run(options: argparse.Namespace) -> int:
         if fixing.is_asked(options):
             again = partial(runs.again, progress=progress)
             result, is_done = fixing.Fixing(options, config, seen, again).made(result)
-    if not result.files and not missing:
-        output.complain(_NO_FILE.format(", ".join(paths)))
+    is_empty = not result.files and not missing and _is_nothing_checked(paths)
     is_mistaken = complain_of_patterns(result, config, options) or bool(missing) or not is_done
     result = narrowing.without_known(
         result, options, entries, config, is_path_missing=bool(missing)
@@ -171,7 +170,19 @@ def _run(options: argparse.Namespace) -> int:
     distant = due.distant if due is not None else frozenset()
     if not options.diff:
         report(result, options, rules, needs_roots=config.scope.value != "all", distant=distant)
+    is_mistaken = is_mistaken or is_empty
     return _exit_code(result, is_mistaken=is_mistaken, exit_zero=options.exit_zero)
+
+
+def _is_nothing_checked(paths: Sequence[str]) -> bool:
+    """Say that there was nothing to check; return whether that is a mistake.
+
+    Files that are named one by one, as a commit hook does it, may all be left out by `exclude`.
+    """
+    is_mistake = not all(Path(path).is_file() for path in paths)
+    said = _NO_FILE.format(", ".join(paths))
+    output.complain(said if is_mistake else f"warning: {said}")
+    return is_mistake
 
 
 def _rules(config: Config, given: Config, options: argparse.Namespace) -> Sequence[RuleEntry]:

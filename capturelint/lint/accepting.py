@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from capturelint.finding import Finding, Span
 from capturelint.lint.codes import nearest_code
@@ -17,13 +18,14 @@ _OUR_CODE = re.compile("CL[0-9]+")
 class Comment:
     """One comment. It covers `first` to `last`; `codes` is None when it accepts every code.
 
-    `word` is what it begins with, `ignore` or `noqa`. `used` collects what it has accepted so far.
+    `codes` has what is accepted, codes or their beginnings, by what was written. `word` is what it
+    begins with, `ignore` or `noqa`. `used` collects which of them have accepted something so far.
     """
 
     span: Span
     first: int
     last: int
-    codes: tuple[str, ...] | None
+    codes: Mapping[str, str] | None
     reason: str
     word: str
     used: set[str] = field(default_factory=set)
@@ -36,52 +38,61 @@ class Comment:
         if self.codes is None:
             self.used.add(finding.code)
             return True
-        matched = [code for code in self.codes if finding.code.startswith(code)]
+        matched = [word for word, code in self.codes.items() if finding.code.startswith(code)]
         self.used.update(matched)
         return bool(matched)
 
     def problems(
-        self, active: Collection[str], known: Collection[str], *, require_reason: bool
+        self, active: Collection[str], known: Mapping[str, str], *, require_reason: bool
     ) -> Iterator[str]:
         """Yield what is wrong with the comment itself; one thing at most.
 
-        `active` are the codes that were looked for on its lines, `known` those of all rules.
+        `active` are the codes that were looked for on its lines, `known` the names of all rules by code.
         """
         if self.word == NOQA:
             yield from self._of_noqa(active, known)
             return
-        if self.codes == ():
+        if self.codes == {}:
             yield "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`"
             return
         if self.codes is None and not self.used and active:
             yield "`capturelint: ignore` accepts nothing here"
             return
-        unknown = [code for code in self.codes or () if not _is_begun(code, known)]
+        given = self.codes or {}
+        unknown = [word for word, code in given.items() if not _is_begun(code, known)]
         if unknown:
             yield f"`capturelint: ignore[{unknown[0]}]` names no rule; {_hint(unknown[0], known)}"
             return
-        idle = [
-            code for code in self.codes or () if code not in self.used and _is_begun(code, active)
-        ]
+        idle = self._idle(given, active)
         if idle:
             yield f"`capturelint: ignore[{', '.join(idle)}]` accepts nothing here"
         elif require_reason and not self.reason:
             yield "`capturelint: ignore` gives no reason; write it after the brackets"
 
-    def _of_noqa(self, active: Collection[str], known: Collection[str]) -> Iterator[str]:
+    def _idle(self, given: Mapping[str, str], active: Collection[str]) -> list[str]:
+        """Return the words for codes that were looked for, and accepted nothing."""
+        return [
+            word
+            for word, code in given.items()
+            if word not in self.used and _is_begun(code, active)
+        ]
+
+    def _of_noqa(self, active: Collection[str], known: Mapping[str, str]) -> Iterator[str]:
         """Yield what is wrong with our codes after `noqa:`. Other codes are other tools' business."""
-        ours = [code for code in self.codes or () if _OUR_CODE.fullmatch(code)]
-        unknown = [code for code in ours if not _is_begun(code, known)]
+        given = self.codes or {}
+        ours = {word: code for word, code in given.items() if _OUR_CODE.fullmatch(code)}
+        unknown = [word for word, code in ours.items() if not _is_begun(code, known)]
         if unknown:
             yield f"`noqa: {unknown[0]}` names no rule; {_hint(unknown[0], known)}"
             return
-        idle = [code for code in ours if code not in self.used and _is_begun(code, active)]
+        idle = self._idle(ours, active)
         if idle:
             yield f"`noqa: {', '.join(idle)}` accepts nothing here"
 
 
-def _hint(code: str, known: Collection[str]) -> str:
-    near = nearest_code(code, sorted(known))
+def _hint(word: str, known: Mapping[str, str]) -> str:
+    near = nearest_code(word.upper(), sorted(known))
+    near = near or "".join(get_close_matches(word.lower(), filter(None, known.values()), n=1))
     return f"did you mean `{near}`?" if near else "`capturelint rule --all` lists them"
 
 

@@ -62,8 +62,10 @@ without a reason is reported too.
 Remove the comment, or write one of these:
 
 - `# capturelint: ignore[CL101] reason` on the line of the finding, or alone above a statement, which
-  then covers all of it; `ignore[CL1]` accepts all codes that begin so, a bare `ignore` every code;
-- `# noqa: CL101` on the line of the finding. Codes of other tools there, and a bare `# noqa`, which
+  then covers all of it; `ignore[host-read]` means the same, `ignore[CL1]` accepts all codes that begin
+  so, a bare `ignore` every code;
+- `# noqa: CL101` on the line of the finding; this and `ignore`, on the last line of a statement or
+  of a call, cover all of that. Codes of other tools there, and a bare `# noqa`, which
   accepts every code, are never reported;
 - `# capturelint: captured`, `# capturelint: eager` or `# capturelint: step` above a function or class, in its first line, or
   below that and before the body. Blank lines, other comments and decorators may stand between.""",

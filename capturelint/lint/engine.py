@@ -19,7 +19,7 @@ from capturelint.lint.interpreter import (
 from capturelint.lint.judging import said_of_all
 from capturelint.lint.linked import Linked
 from capturelint.lint.linking import link
-from capturelint.lint.registry import RuleEntry
+from capturelint.lint.registry import RuleEntry, names_of
 from capturelint.lint.result import CheckResult
 from capturelint.lint.subjects import Mender
 from capturelint.lint.unmatched import unmatched
@@ -70,7 +70,7 @@ def check(
         linked,
         config,
         frozenset(rule.about.code for rule in active),
-        frozenset(entry.code for entry in rules),
+        names_of(rules),
         looked_at=linked.looked_at(),
     )
     if seen is not None and accounts is not None and linked.is_settled:

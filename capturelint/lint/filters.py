@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from capturelint.config import Config
 from capturelint.finding import Finding
@@ -18,7 +18,7 @@ def kept_of(
     linked: Linked,
     config: Config,
     active: frozenset[str],
-    known: frozenset[str],
+    known: Mapping[str, str],
     *,
     looked_at: Collection[int],
     among: Collection[str] | None = None,

@@ -6,10 +6,10 @@ import ast
 import re
 from itertools import chain
 
-from capturelint.lint.directives import MARKS
+from capturelint.lint.directives import MARKS, names_us
 from capturelint.source import split_lines
 
-_MARKER = re.compile(rf"#\s*capturelint:\s*({'|'.join(MARKS)})(?![\w-])")
+_MARKER = re.compile(rf"#\s*(?i:capturelint):\s*({'|'.join(MARKS)})(?![\w-])")
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -19,7 +19,7 @@ class Markers:
 
     def __init__(self, text: str) -> None:
         self._by_line: dict[int, str] = {}
-        if "capturelint:" not in text:
+        if not names_us(text):
             return
         self._lines = split_lines(text)
         for number, line in enumerate(self._lines, start=1):

@@ -24,12 +24,15 @@ class Patterns:
     """Patterns over dotted names, compiled once.
 
     `fnmatch` over `package.module.Class.method`; a match of a module, class or function covers all
-    inside it. `subclasses:package.module.Class` covers a class and every class below it;
+    inside it. `subclasses:package.module.Class` covers a class, which may be of another package, and
+    every class below it;
     `subclasses:package.module.Class.method` only that method of them.
     """
 
     def __init__(self, patterns: Iterable[str], project: Project) -> None:
         self._project = project
+        # Direct subclasses of classes outside of the project, by the names of these.
+        self._outside: dict[str, list[int]] | None = None
         given = [self._real_name(pattern) for pattern in patterns]
         plain = [p for p in given if not p.startswith(_SUBCLASSES)]
         self._names = frozenset(p for p in plain if _WILDCARD.search(p) is None)
@@ -138,12 +141,25 @@ class Patterns:
                 if one.facts.name == text.rpartition(".")[2]
                 and fnmatch.fnmatchcase(one.full_name, text)
             ]
+            wanted += self._derived_from_outside(text)
             if wanted:
                 family = {*wanted}
                 for index in wanted:
                     family.update(self._project.subclasses(index))
                 return frozenset(family), method
         return None
+
+    def _derived_from_outside(self, text: str) -> list[int]:
+        """Return the classes that have a class outside of the project, with such a name, as a base."""
+        if self._outside is None:
+            self._outside = {}
+            for one in self._project.classes:
+                for name in self._project.bases(one.index)[1]:
+                    self._outside.setdefault(name, []).append(one.index)
+        if _WILDCARD.search(text) is None:
+            return self._outside.get(text, [])
+        names = [name for name in self._outside if fnmatch.fnmatchcase(name, text)]
+        return [index for name in names for index in self._outside[name]]
 
 
 def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:

@@ -27,7 +27,7 @@ from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import deep_recursion, without_collection, without_warnings
 from capturelint.lint.linking import Assembled, assemble
 from capturelint.lint.reader import Reader
-from capturelint.lint.registry import RuleEntry
+from capturelint.lint.registry import RuleEntry, names_of
 from capturelint.lint.result import CheckResult
 from capturelint.lint.said import Said
 from capturelint.lint.subjects import Mender
@@ -100,7 +100,7 @@ class _Recheck:
         self._mend = mend
         self._evaluated = before.evaluated
         self._active = engine.active_of(rules, config)
-        self._known = frozenset(entry.code for entry in rules)
+        self._known = names_of(rules)
         self._accounts = Accounts(Coding(self._evaluated.names, self._evaluated.values))
         self._reader = Reader(store=store)
         for path, text in edited.texts.items():

@@ -41,6 +41,11 @@ class RuleEntry:
         return self.fixture.with_suffix(".fixed.py")
 
 
+def names_of(rules: Iterable[RuleEntry]) -> dict[str, str]:
+    """Return the names of rules by their codes."""
+    return {entry.code: entry.rule.about.name for entry in rules}
+
+
 @functools.cache
 def builtin_rules() -> tuple[RuleEntry, ...]:
     """Return the rules that ship with capturelint, in order of code."""

@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from capturelint.finding import Finding, Span
 from capturelint.lint.accepting import Comment
@@ -21,7 +21,7 @@ from capturelint.lint.directives import (
     has_comments,
 )
 from capturelint.lint.markers import Definition, Markers
-from capturelint.lint.registry import builtin_rules
+from capturelint.lint.registry import builtin_rules, names_of
 
 # Nobody can accept that a file was not checked.
 _ALWAYS_SHOWN = frozenset({"CL000", "CL001"})
@@ -31,6 +31,7 @@ _NOQA = re.compile(
     rf"(?<![`'\"])#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>{_CODE}(?:[,\s]+{_CODE})*))?", re.IGNORECASE
 )
 _LOOSE_CODE = re.compile(r"\W*CL[0-9]", re.IGNORECASE)
+_LOOSE_NAME = re.compile(r"\W*([\w-]+)")
 _SPELLINGS = ("noqa", "NOQA", "NoQA")
 # A text without any of these, in lower case, accepts nothing.
 WORDS = ("capturelint:", "noqa")
@@ -43,26 +44,27 @@ def apply(
     path: str,
     require_reason: bool,
     active: frozenset[str],
-    known: Collection[str] | None = None,
+    known: Mapping[str, str] | None = None,
     passed_over: Callable[[int], bool] | None = None,
 ) -> list[Finding]:
     """Return the findings in one file that no comment accepts, and CL002 for idle comments.
 
-    A comment counts on the first or last line of a finding; one alone on its line covers the whole
-    statement below. Only codes in `active` can be idle: the others were not looked for, and none was
-    on lines that were `passed_over`. `known` are the codes of all rules, None for the built-in ones
-    and `active`. Cheap for a text without such comments.
+    A comment counts on the first or last line of a finding, and behind the last line of a statement
+    or of brackets for all of these; one alone on its line covers the whole statement below. Only
+    codes in `active` can be idle: the others were not looked for, and none was on lines that were
+    `passed_over`. `known` are the names of all rules by their codes, None for the built-in ones and
+    `active`. Cheap for a text without such comments.
     """
     has_noqa = findings and any(spelling in text for spelling in _SPELLINGS)
     if not has_noqa and not has_comments(text):
         return list(findings)
     lines = io.StringIO(text, newline=None).read().split("\n")
     tree = _Tree(text)
-    comments, directives = _read(lines, tree)
-    left = [finding for finding in findings if not _is_accepted(finding, comments)]
-    codes = {*(known or ()), *(one.code for one in OWN)}
     if known is None:
-        codes |= {*active, *(entry.code for entry in builtin_rules())}
+        known = names_of(builtin_rules())
+    codes = {**dict.fromkeys(active, ""), **known, **{one.code: one.name for one in OWN}}
+    comments, directives = _read(lines, tree, {name: code for code, name in codes.items()})
+    left = [finding for finding in findings if not _is_accepted(finding, comments)]
     said = [
         (comment.span, problem)
         for comment in comments
@@ -115,44 +117,50 @@ def _is_accepted(finding: Finding, comments: Sequence[Comment]) -> bool:
     return any(answers)
 
 
-def _read(lines: Sequence[str], tree: _Tree) -> tuple[list[Comment], list[Directive]]:
+def _read(
+    lines: Sequence[str], tree: _Tree, by_name: Mapping[str, str]
+) -> tuple[list[Comment], list[Directive]]:
     """Return the comments that accept something, and all other words to capturelint."""
     comments: list[Comment] = []
     others: list[Directive] = []
-    for line, column, text in comment_tokens(lines):
+    for token in comment_tokens(lines):
+        line, column, text = token.line, token.column, token.text
         is_alone = not lines[line - 1][:column].strip()
         for directive in directives_in(text, line, column, is_alone=is_alone):
             if directive.word == IGNORE:
-                comments.append(_accepting(directive, lines, tree))
+                first, last = token.first, line
+                if is_alone:
+                    first = _next_code(lines, line)
+                    last = tree.end_of(first)
+                comments.append(_accepting(directive, first, last, by_name))
             else:
                 others.append(directive)
         noqa = _NOQA.search(text)
         if noqa is not None:
             span = Span(line, column, line, column + len(text))
-            codes = None if noqa["codes"] is None else _split(noqa["codes"])
-            comments.append(Comment(span, line, line, codes, "", NOQA))
+            codes = None if noqa["codes"] is None else _split(noqa["codes"], by_name)
+            comments.append(Comment(span, token.first, line, codes, "", NOQA))
     return comments, others
 
 
-def _accepting(directive: Directive, lines: Sequence[str], tree: _Tree) -> Comment:
-    """Return what `# capturelint: ignore` accepts: its line, or the statement below it."""
-    first = last = directive.span.line
-    if directive.is_alone:
-        first = _next_code(lines, first)
-        last = tree.end_of(first)
-    codes: tuple[str, ...] | None = None
+def _accepting(directive: Directive, first: int, last: int, by_name: Mapping[str, str]) -> Comment:
+    """Return what `# capturelint: ignore` accepts on the lines that it covers."""
+    codes: dict[str, str] | None = None
     reason = directive.rest
     listed = _LIST.match(reason)
+    word = _LOOSE_NAME.match(reason)
     if listed is not None:
-        codes, reason = _split(listed["codes"]), listed["reason"]
-    elif _LOOSE_CODE.match(reason):
+        codes, reason = _split(listed["codes"], by_name), listed["reason"]
+    elif _LOOSE_CODE.match(reason) or (word is not None and word[1].lower() in by_name):
         # Somebody who forgot the brackets does not mean to accept every rule.
-        codes = ()
+        codes = {}
     return Comment(directive.span, first, last, codes, reason.strip(" :"), IGNORE)
 
 
-def _split(codes: str) -> tuple[str, ...]:
-    return tuple(code.upper() for code in re.split(r"[,\s]+", codes) if code)
+def _split(codes: str, by_name: Mapping[str, str]) -> dict[str, str]:
+    """Return the codes that a list means, by the words in it: beginnings of codes, or names."""
+    words = [word for word in re.split(r"[,\s]+", codes) if word]
+    return {word: by_name.get(word.lower(), word.upper()) for word in words}
 
 
 def _next_code(lines: Sequence[str], line: int) -> int:

@@ -138,13 +138,22 @@ def _branches(steps: Steps, node: ast.stmt) -> None:
         arms = [case.body for case in node.cases]
     else:
         # What a handler does comes after a failure: an arm of its own.
-        body: list[ast.stmt] = [*getattr(node, "body", []), *getattr(node, "orelse", [])]
-        run(steps, body)
         arms = [handler.body for handler in getattr(node, "handlers", [])]
+        _attempt(steps, getattr(node, "body", []), arms)
+        run(steps, getattr(node, "orelse", []))
     for arm, block in enumerate(arms):
         with steps.block(Block(Inside.BRANCH, number, arm)):
             run(steps, block)
     run(steps, getattr(node, "finalbody", []))
+
+
+def _attempt(steps: Steps, body: list[ast.stmt], handlers: list[list[ast.stmt]]) -> None:
+    """Run the body of a `try`. A handler that ends in `raise` does not go on from a failure."""
+    if all(isinstance(handler[-1], ast.Raise) for handler in handlers):
+        run(steps, body)
+        return
+    with steps.block(Block(Inside.ATTEMPT, steps.number())):
+        run(steps, body)
 
 
 def _loop(steps: Steps, node: ast.For | ast.AsyncFor | ast.While) -> None:

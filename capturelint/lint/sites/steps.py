@@ -84,7 +84,8 @@ class Steps:
         """Return the block that an item of a `with` statement makes; None for a captured region."""
         expression = self._chosen(item.context_expr)
         called = expression.func if isinstance(expression, ast.Call) else expression
-        name = self.named(called)
+        # What `self.assertRaises` is, say its base class and its name alone.
+        name = self.named(called) or key_of(called)
         first, keywords = "", constant_keywords(expression)
         if isinstance(expression, ast.Call):
             given = [*expression.args[:1], *(k.value for k in expression.keywords[:1])]

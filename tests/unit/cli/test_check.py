@@ -146,17 +146,30 @@ def test_a_link_to_nothing_is_a_finding_not_a_missing_path(
     assert capsys.readouterr().err == ""
 
 
-def test_no_python_file_is_a_warning(asked: _Engine, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [[], ["--exit-zero"]])
+def test_a_folder_without_a_python_file_is_a_mistake(
+    asked: _Engine, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
     asked.result = replace(_CLEAN, files=0, roots=0, captured_functions=0)
 
-    assert main(["check", "."]) == 0
+    assert main(["check", ".", *options]) == 2
     assert capsys.readouterr() == (
         "0 findings, 0 files checked, 0 roots, 0 captured functions, no preset\n",
         (
-            "capturelint: warning: no Python file or notebook in .; files that `exclude` or a skipped folder"
+            "capturelint: no Python file or notebook in .; files that `exclude` or a skipped folder"
             " (hidden, build, environment) leaves out do not count\n"
         ),
     )
+
+
+def test_of_files_named_one_by_one_all_may_be_left_out(
+    asked: _Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked.result = replace(_CLEAN, files=0, roots=0, captured_functions=0)
+    Path("m.py").touch()
+
+    assert main(["check", "m.py"]) == 0
+    assert capsys.readouterr().err.startswith("capturelint: warning: no Python file or notebook")
 
 
 def test_no_python_file_and_a_missing_path_is_one_line(

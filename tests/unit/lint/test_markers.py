@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from capturelint.lint.markers import Definition, Markers
+from tests.unit.lint.probe import found
 
 
 def _marks(text: str) -> dict[str, str]:
@@ -81,3 +83,10 @@ def test_line_ends_make_no_difference(end: str) -> None:
     assert isinstance(node, ast.FunctionDef)
 
     assert Markers(text).line_of(node) == 1
+
+
+@pytest.mark.parametrize("word", ["capturelint", "Capturelint", "CaptureLint", "CAPTURELINT"])
+def test_the_name_may_be_written_in_any_case(tmp_path: Path, word: str) -> None:
+    text = f"import torch\n\n# {word}: captured\ndef f(x: torch.Tensor):\n    x.item()\n"
+
+    assert found(tmp_path, {"m.py": text}) == ["m.py:5 CL101"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.lint.patterns import Patterns
-from tests.unit.lint.probe import linked
+from capturelint.lint.patterns import Patterns, idle
+from tests.unit.lint.probe import captured, linked
 
 _FILES = {
     "pkg/__init__.py": "",
@@ -107,3 +107,59 @@ def test_one_of_many_patterns_covers_what_it_covers_alone(wanted: str, tmp_path:
     assert [f for f in project.functions if many.match(f)] == [
         f for f in project.functions if alone.match(f)
     ]
+
+
+_OUTSIDE = {
+    "pkg/__init__.py": "",
+    "pkg/compat.py": "from torch.nn import Module as Base\n",
+    "pkg/models.py": """
+        import torch.nn as nn
+        from other.layers import Layer
+        from pkg.compat import Base
+
+        class Direct(nn.Module):
+            def run(self): pass
+
+        class Below(Direct):
+            def stop(self): pass
+
+        class Exported(Base):
+            def run(self): pass
+
+        class Other(Layer):
+            def run(self): pass
+
+        class Plain:
+            def run(self): pass
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        ("subclasses:torch.nn.Module", {"Direct.run", "Below.stop", "Exported.run"}),
+        ("subclasses:torch.nn.Module.run", {"Direct.run", "Exported.run"}),
+        ("subclasses:other.layers.Layer", {"Other.run"}),
+        ("subclasses:other.*", {"Other.run"}),
+        ("subclasses:nn.Module", set()),
+        ("subclasses:torch.nn.Linear", set()),
+    ],
+)
+def test_a_base_may_be_of_another_package(pattern: str, wanted: set[str], tmp_path: Path) -> None:
+    project = linked(tmp_path, _OUTSIDE).project
+    patterns = Patterns([pattern], project)
+
+    assert {f.facts.qualname for f in project.functions if patterns.match(f)} == wanted
+    assert bool(list(idle([pattern], project))) == (not wanted)
+
+
+def test_roots_and_eager_know_bases_of_other_packages(tmp_path: Path) -> None:
+    roots = ("subclasses:other.layers.Layer.run", "pkg.models.Plain.run")
+
+    assert captured(tmp_path, _OUTSIDE, roots=roots) == {
+        "pkg.models.Other.run",
+        "pkg.models.Plain.run",
+    }
+    eager = ("subclasses:other.layers.Layer",)
+    assert captured(tmp_path, _OUTSIDE, roots=roots, eager=eager) == {"pkg.models.Plain.run"}

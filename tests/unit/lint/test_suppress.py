@@ -37,6 +37,11 @@ def _left(
         "#capturelint:ignore[CL101]",
         "# capturelint: ignore[cl102, CL101]",
         "# capturelint: ignore[CL1]",
+        "# capturelint: ignore[host-read] small tensor",
+        "# capturelint: ignore[host-copy, Host-Read]",
+        "# Capturelint: ignore[CL101]",
+        "# CaptureLint: ignore[CL101]",
+        "# CAPTURELINT: ignore[CL101]",
         "# capturelint: ignore",
         "# capturelint: ignore as it is warm-up",
         "# type: ignore  # capturelint: ignore[CL101]",
@@ -85,6 +90,45 @@ def test_first_and_last_line_of_a_finding_count(line: int, left: int) -> None:
     lines[line - 1] += "  # noqa: CL101"
 
     assert len(_left("\n".join(lines), _at(1, end_line=3))) == left
+
+
+@pytest.mark.parametrize(
+    "comment", ["# noqa: CL101", "# capturelint: ignore[CL101]", "# capturelint: ignore[host-read]"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(\n    x.item(),\n    1,\n)  {}",
+        "n = f(\n    x.item(),\n) + g(\n    1,\n)  {}",
+        "n = [\n    f(\n        x.item(),\n    ),  {}\n    1,\n]",
+        "n = 1 + \\\n    x.item() + \\\n    2  {}",
+        "f(\n    x.item(), '''\n    )\n''')  {}",
+        "if (\n    x.item()\n):  {}\n    pass",
+    ],
+)
+def test_behind_the_last_line_of_a_statement_or_of_brackets_it_covers_these(
+    comment: str, text: str
+) -> None:
+    line = next(n for n, one in enumerate(text.split("\n"), start=1) if "x.item()" in one)
+
+    assert _left(text.format(comment), _at(line)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n = [\n    x.item(),\n    f(\n        1,\n    ),  {}\n]",
+        "if (\n    x\n):  {}\n    y.item(); x.item()",
+        "x.item()\nf(\n    1,\n)  {}",
+        "f(\n    x.item(),\n    1,  {}\n)",
+    ],
+)
+def test_what_ends_elsewhere_is_not_covered(text: str) -> None:
+    line = next(n for n, one in enumerate(text.split("\n"), start=1) if "x.item()" in one)
+
+    assert _left(text.format("# noqa: CL101"), _at(line), active=frozenset()) == [
+        (line, "CL101", "")
+    ]
 
 
 def test_a_comment_above_covers_the_whole_block() -> None:
@@ -170,9 +214,21 @@ def test_an_unread_file_cannot_be_accepted() -> None:
                 comment,
                 "`capturelint: ignore` accepts nothing; write the code as `ignore[CL101]`",
             )
-            for comment in ("ignore CL102", "ignore=cl102", "ignore(CL102)", "ignore[CL102")
+            for comment in (
+                "ignore host-copy",
+                "ignore CL102",
+                "ignore=cl102",
+                "ignore(CL102)",
+                "ignore[CL102",
+            )
         ),
         ("ignore[CL110]", "`capturelint: ignore[CL110]` names no rule; did you mean `CL101`?"),
+        ("ignore[host-read]", "`capturelint: ignore[host-read]` accepts nothing here"),
+        (
+            "ignore[Host-raed]",
+            "`capturelint: ignore[Host-raed]` names no rule; did you mean `host-read`?",
+        ),
+        ("ignore[cl110]", "`capturelint: ignore[cl110]` names no rule; did you mean `CL101`?"),
         (
             "ignore[CL102, F841]",
             "`capturelint: ignore[F841]` names no rule; `capturelint rule --all` lists them",
@@ -219,7 +275,7 @@ def test_codes_of_rules_that_are_off_and_own_codes_are_known(comment: str) -> No
 def test_a_rule_that_was_not_asked_for_is_known_when_it_is_named() -> None:
     text = "n = 1  # capturelint: ignore[XY1]\n"
 
-    left = apply([], text, path="m.py", require_reason=False, active=_ALL, known=["XY101", *_ALL])
+    left = apply([], text, path="m.py", require_reason=False, active=_ALL, known={"XY101": "poke"})
 
     assert left == []
 
@@ -304,7 +360,7 @@ def test_what_was_not_looked_for_is_not_idle(active: frozenset[str]) -> None:
     ("comment", "message"),
     [
         ("noqa: CL101", "`noqa: CL101` accepts nothing here"),
-        ("NOQA: E501, cl101", "`noqa: CL101` accepts nothing here"),
+        ("NOQA: E501, cl101", "`noqa: cl101` accepts nothing here"),
         ("noqa: CL1", "`noqa: CL1` accepts nothing here"),
         ("noqa: CL991", "`noqa: CL991` names no rule; did you mean `CL901`?"),
     ],
