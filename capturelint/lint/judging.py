@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from capturelint.finding import Finding
@@ -19,6 +20,7 @@ from capturelint.lint.ways import Way, first_line
 from capturelint.rule import Report, Rule, Subject
 
 Progress = Callable[[str], None]
+_NOTEBOOK = "notebooks are not rewritten"
 
 
 def said_of_all(
@@ -87,18 +89,27 @@ def _findings_of(
             is_step=is_step,
             target=linked.target,
             file=lambda: linked.reader.whole(function.file.path),
-            mend=None if is_notebook(function.file.path) else mend,
+            mend=mend,
         )
     except (subjects.UnparsedError, RecursionError):
         return [
             _unread(linked, state.index, "is nested too deeply, or has syntax libcst cannot read")
         ]
+    if is_notebook(function.file.path):
+        said = [(rule, _unmended(report)) for rule, report in said]
     way = linked.way_to(state.index, is_step=is_step)
     is_idea = not is_step and not is_captured
     return [
         _finding(linked, state.index, rule, report, way, if_captured=is_idea)
         for rule, report in _once(said)
     ]
+
+
+def _unmended(report: Report) -> Report:
+    """Return a report of a notebook, without the fix that it would have in a file."""
+    if report.fix is None and not report.refusal:
+        return report
+    return replace(report, fix=None, refusal=_NOTEBOOK)
 
 
 def _said_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Said]:
