@@ -107,7 +107,32 @@ def _forced(paths: list[Path], config: Config) -> set[Place]:
         found |= {
             (path, r.span.line, r.span.column, rule.about.code, r.message) for rule, r in said
         }
-    return found | _at_sites(linked)
+    steps = _of_steps(linked)
+    places = {step[:4] for step in steps}
+    return {one for one in found if one[:4] not in places} | steps | _at_sites(linked)
+
+
+def _of_steps(linked: Linked) -> set[Place]:
+    """Return what rules say of what runs each step, instead of what they say else of the same."""
+    rules = [entry.rule for entry in _RULES if entry.rule.about.waits]
+    found: set[Place] = set()
+    for state in linked.step_states():
+        function = linked.project.functions[state.index]
+        source = linked.reader.source(function.file.path)
+        said = reports_of(
+            rules,
+            source,
+            function.facts,
+            state.values,
+            state.marks,
+            captured=False,
+            is_step=True,
+        )
+        path = str(Path(function.file.path).resolve())
+        found |= {
+            (path, r.span.line, r.span.column, rule.about.code, r.message) for rule, r in said
+        }
+    return found
 
 
 def _at_sites(linked: Linked) -> set[Place]:

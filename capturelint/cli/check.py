@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=_SCOPES,
         help="captured: what runs inside a CUDA graph (the default); step: also where the host waits "
-        "in what runs each step around it; all: every function, also what never runs under capture",
+        "in what runs each step around it; all: these, and every other function, as if captured",
     )
     parser.add_argument(
         "--target-torch",

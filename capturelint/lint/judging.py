@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from capturelint.finding import Finding
+from capturelint.finding import Finding, Span
 from capturelint.lint import subjects
 from capturelint.lint.files import Problem, as_finding
 from capturelint.lint.interpreter import deep_recursion
@@ -37,8 +37,8 @@ def said_of_all(
         if progress is not None and number % 50 == 0:
             progress(f"checking {number} of {len(states)} functions")
         said += said_of(linked, state, active, mend=mend)
-    for state in linked.step_states():
-        said += said_of(linked, state, active, is_step=True)
+    steps = [one for s in linked.step_states() for one in said_of(linked, s, active, is_step=True)]
+    said = _joined(said, steps)
     judges = [rule for rule in active if rule.judge_site is not Rule.judge_site]
     said += _said_at_sites(linked, judges)
     said += [
@@ -46,6 +46,27 @@ def said_of_all(
         for index, why in linked.failures()
     ]
     return said
+
+
+def _joined(said: list[Said], steps: list[Said]) -> list[Said]:
+    """Return what is said of all functions and of steps, of one thing only what it does to a step.
+
+    What the other would say is of a capture that there is not; the fix is the same.
+    """
+    supposed = {_place(one.finding): one.finding for one in said if one.finding.if_captured}
+    others = [supposed.get(_place(one.finding)) for one in steps]
+    told = {_place(one.finding) for one in steps}
+    left = [one for one in said if not (one.finding.if_captured and _place(one.finding) in told)]
+    return left + [
+        one
+        if other is None
+        else replace(one, finding=replace(one.finding, fix=other.fix, refusal=other.refusal))
+        for one, other in zip(steps, others, strict=True)
+    ]
+
+
+def _place(finding: Finding) -> tuple[str, str, Span]:
+    return finding.code, finding.path, finding.span
 
 
 def said_of(

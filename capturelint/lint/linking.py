@@ -132,7 +132,7 @@ def link(
     roots = dict(find_roots(project, configured))
     marks.evaluate(analysis, roots, find_sites(project))
     _note_captured(linked, roots)
-    if config.scope is Scope.STEP:
+    if config.scope is not Scope.CAPTURED:
         linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
     if config.scope is Scope.ALL:
         assembled.surroundings.include_everything(linked.captured)

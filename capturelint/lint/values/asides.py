@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from capturelint.kind import UNKNOWN
 from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.periods import is_periodic, is_report
+from capturelint.lint.values.step_counts import counted
 from capturelint.lint.values.walk import branches
 
 _READ_METHODS = frozenset({"item", "tolist", "cpu", "numpy"})
@@ -22,15 +23,44 @@ def set_aside(frame: Frame, node: ast.If, *, certain: bool | None) -> frozenset[
     surroundings = frame.analysis.surroundings
     if not surroundings.is_outside(frame.function):
         return frozenset()
-    test = node.test
-    if isinstance(test, ast.Name) and test.id in frame.flags:
-        test = frame.flags[test.id].test
+    test = _condition(frame, node)
+    counts = _counted(frame, test, node.lineno)
     is_extra = surroundings.is_extra(frame.function)
-    if is_periodic(test) or (is_extra and is_report(test)):
+    if is_periodic(test, counts) or (is_extra and is_report(test, counts)):
         return frozenset((True,))
+    if is_periodic(test, counts, outcome=False):
+        return frozenset((False,))
     if not is_extra or certain is not None:
         return frozenset()
     return _stand_ins(node, _may_be_left_out(frame))
+
+
+def is_rest_aside(frame: Frame, node: ast.If) -> bool:
+    """Return whether what follows runs only every so many steps: `if step % log_every: return`."""
+    is_guard = not node.orelse and isinstance(node.body[-1], ast.Return | ast.Continue)
+    if not is_guard or not frame.analysis.surroundings.is_outside(frame.function):
+        return False
+    test = _condition(frame, node)
+    return is_periodic(test, _counted(frame, test, node.lineno), outcome=False)
+
+
+def _condition(frame: Frame, node: ast.If) -> ast.expr:
+    """Return the test of a branch; of one on a flag, what the flag stands for."""
+    test = node.test
+    is_flag = isinstance(test, ast.Name) and test.id in frame.flags
+    return frame.flags[test.id].test if is_flag and isinstance(test, ast.Name) else test
+
+
+def _counted(frame: Frame, test: ast.expr, line: int) -> frozenset[str]:
+    """Return what counts steps where a test on a remainder stands."""
+    function = frame.function
+    has_remainder = any(isinstance(node, ast.Mod) for node in ast.walk(test))
+    node = frame.analysis.entrance.body_of(function) if has_remainder and function else None
+    if function is None or node is None:
+        return frozenset()
+    state = frame.analysis.states.get(function.index)
+    is_step = state is not None and state.is_start and not state.loop_line
+    return counted(node.body, line, is_step=is_step)
 
 
 def _may_be_left_out(frame: Frame) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from capturelint.kind import HOST, UNKNOWN
 from capturelint.lint.values import fills, once, truth, turns
 from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
-from capturelint.lint.values.asides import set_aside
+from capturelint.lint.values.asides import is_rest_aside, set_aside
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
 from capturelint.lint.values.join import iterated
@@ -26,14 +26,14 @@ def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     for position, node in enumerate(body):
         if not _run(frame, node):
             return False
-        if (
-            isinstance(node, ast.If)
-            and frame.may_be_live
-            and once.is_memo_return(node, body[position + 1 :], frame.origins, frame.parameters)
-        ):
-            # What follows fills a cache that later calls find filled.
+        if not isinstance(node, ast.If) or not frame.may_be_live:
+            continue
+        rest = body[position + 1 :]
+        is_memo = once.is_memo_return(node, rest, frame.origins, frame.parameters)
+        if is_memo or is_rest_aside(frame, node):
+            # What follows fills a cache that later calls find filled, or waits for its turn.
             with frame.dormant():
-                return run_block(frame, body[position + 1 :])
+                return run_block(frame, rest)
     return True
 
 

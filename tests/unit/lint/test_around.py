@@ -11,6 +11,7 @@ from capturelint.finding import Effect
 from capturelint.lint.engine import check
 from capturelint.lint.listing import list_roots
 from capturelint.lint.registry import builtin_rules
+from capturelint.rewrite.mend import mended
 from tests.unit.lint.probe import IMPORTS, config_for, found, written
 
 _RUNNER = (
@@ -280,3 +281,51 @@ def test_no_rule_speaks_of_capture_in_a_step() -> None:
     assert len(said) > 40
     assert [text for text in said if "captur" in text] == []
     assert [text for text in said if not text.endswith(" each step")] == []
+
+
+_EACH_STEP = """
+import torch
+
+# capturelint: step
+def sample(x: torch.Tensor):
+    return x.tolist()
+
+def serve(graph: torch.cuda.CUDAGraph, x: torch.Tensor):
+    graph.replay()
+    print(x)
+    return helper(x)
+
+def helper(x: torch.Tensor):
+    return x.item()
+
+def other(x: torch.Tensor):
+    return x.item()
+"""
+
+
+def _told(folder: Path, scope: Scope) -> list[tuple[int, str, bool, list[Effect], bool]]:
+    written(folder, {"m.py": _EACH_STEP})
+    result = check([folder], config_for(folder, scope=scope), builtin_rules(), mend=mended)
+    return [
+        (f.span.line, f.code, f.if_captured, [*f.effects], f.fix is not None)
+        for f in result.findings
+    ]
+
+
+def test_all_functions_include_what_runs_each_step(tmp_path: Path) -> None:
+    steps = _told(tmp_path, Scope.STEP)
+    everything = _told(tmp_path, Scope.ALL)
+
+    assert [one[:-1] for one in steps] == [
+        (6, "CL101", False, [Effect.SLOW]),
+        (10, "CL103", False, [Effect.SLOW]),
+        (14, "CL101", False, [Effect.SLOW]),
+    ]
+    assert [one[:-1] for one in everything] == [
+        *(one[:-1] for one in steps),
+        (17, "CL101", True, [Effect.REFUSES]),
+    ]
+
+
+def test_a_step_among_all_functions_keeps_its_fix(tmp_path: Path) -> None:
+    assert [one[-1] for one in _told(tmp_path, Scope.ALL)] == [False, True, False, False]
