@@ -56,6 +56,9 @@ def look_around(
         analysis.add_start(function.index, loop_line=line or 0)
     with deep_recursion():
         analysis.run((), ())
+    if accounts is not None:
+        # What the rules ask for from here on is of captured code.
+        accounts.phase = 0
     return Around(
         analysis, {index: why for index, why in starts.items() if index in analysis.states}
     )

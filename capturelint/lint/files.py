@@ -29,7 +29,6 @@ __all__ = [
     "discover",
     "parse",
     "read_data",
-    "read_text",
 ]
 
 SIZE_LIMIT = 4 * 1024 * 1024
@@ -53,14 +52,6 @@ def as_finding(problem: Problem, path: str) -> Finding:
     """Return a problem as a finding. `path` is as printed."""
     span = Span(problem.line, problem.column, problem.line, problem.column + 1)
     return Finding("CL000", "unreadable-file", (), problem.message, path, span)
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a file, its line ends as they are and without a byte order mark.
-
-    Raises `UnreadableFileError`. Never waits, not even for a named pipe.
-    """
-    return decode(read_data(path)[0], path)
 
 
 def read_data(path: Path) -> tuple[bytes, os.stat_result]:

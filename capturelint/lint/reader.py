@@ -14,7 +14,7 @@ from capturelint.lint.cache.facts import Named
 from capturelint.lint.cache.parts import Parts
 from capturelint.lint.cache.seen import Held, Seen
 from capturelint.lint.cache.store import FactsStore, Fresh
-from capturelint.lint.files import Problem, UnreadableFileError, read_text
+from capturelint.lint.files import Problem, UnreadableFileError, decode, read_data
 from capturelint.lint.indexing import indexed
 from capturelint.lint.modules import Modules
 from capturelint.lint.notebook import is_notebook
@@ -165,13 +165,22 @@ class Reader:
         source = self._sources.get(path)
         if source is None:
             given = self._given.get(path)
-            source = SourceFile.of(read_text(Path(path)) if given is None else given)
+            source = SourceFile.of(self._text(path) if given is None else given)
             self._sources[path] = source
             if len(self._sources) > _TEXTS:
                 self._sources.popitem(last=False)
         else:
             self._sources.move_to_end(path)
         return source
+
+    def _text(self, path: str) -> str:
+        data: bytes | None = None
+        try:
+            data, _ = read_data(Path(path))
+        finally:
+            if self._store is not None:
+                self.seen.note_again(path, data)
+        return decode(data, Path(path))
 
     def body_of(self, function: Function) -> FunctionNode | None:
         """Return the tree of a function, parsed alone; None if its file changed meanwhile."""

@@ -234,6 +234,8 @@ class _Recheck:
             looked_at=frozenset(self._evaluated.looked_at),
             among=changed,
         )
+        # In files that changed no notebook is; a way to what is found may begin in one.
+        kept = list(map(self._linked_files.cells.finding, kept))
         others = self._before.result.findings
         kept += [self._edited.finding(one) for one in others if one.path not in changed]
         return tuple(sorted(kept, key=lambda finding: finding.sort_key))
@@ -247,8 +249,10 @@ class _Recheck:
             if records.pop(function.place, None) is not None:
                 self._evaluated.keep(function.file.path, records)
         seen, parts = self._reader.seen, self._edited.parts
+        self._seen.is_torn = seen.is_torn
         self._seen.absent |= seen.absent
         self._seen.texts |= seen.texts
+        self._seen.words = seen.words or self._seen.words
         for path in (*self._edited.changed, *self._edited.judged):
             used = parts[path]
             used.is_judged = used.is_silent = False

@@ -69,7 +69,7 @@ def _findings(path: Path, rules: Sequence[RuleEntry]) -> tuple[Finding, ...]:
     from capturelint.lint import engine, files
 
     try:
-        text = files.read_text(path)
+        text = files.decode(files.read_data(path)[0], path)
     except files.UnreadableFileError:
         return ()
     # No file can be below this one, so nothing is imported from beside it.

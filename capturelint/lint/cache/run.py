@@ -97,8 +97,11 @@ class Run:
         return found
 
     def keep(self, result: CheckResult) -> None:
-        """Keep what was found, unless the run needed a file that was not seen when it was planned."""
-        if any(str(path) not in self.seen.files for path, _, _ in self._files):
+        """Keep what was found, unless the run needed a file that was not seen when it was planned.
+
+        Nor what rests on a file that changed meanwhile.
+        """
+        if self.seen.is_torn or any(str(path) not in self.seen.files for path, _, _ in self._files):
             return
         if self.seen.evaluated is not None:
             from capturelint.lint.cache import evaluations

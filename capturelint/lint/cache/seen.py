@@ -38,7 +38,8 @@ class Seen:
     Of the files in `texts` more than the facts was used, of those in `parts` only single functions,
     and their comments with one of some `words`. `packages` are the folders of packages whose files were listed, with
     a digest of the list. `said` is what was found before anything was accepted, `evaluated` what is
-    known of functions; both only where a changed function can be checked alone.
+    known of functions; both only where a changed function can be checked alone. `is_torn`: a file was
+    read twice and changed in between, so that not all rests on what is noted of it.
     """
 
     files: dict[str, Held] = field(default_factory=dict)
@@ -49,10 +50,19 @@ class Seen:
     words: tuple[str, ...] = ()
     said: Sequence[Said] = ()
     evaluated: Evaluated | None = None
+    is_torn: bool = False
 
     def note(self, path: str, held: Held) -> None:
         """Note that the facts of a file were used. The first reading counts."""
         self.files.setdefault(path, held)
+
+    def note_again(self, path: str, data: bytes | None) -> None:
+        """Note that a file was read again, and held `data`; None if it could not be read."""
+        known = self.files.get(path)
+        if known is not None:
+            was_read = not known.digest.startswith("!")
+            is_same = not was_read if data is None else known.digest == digest(data)
+            self.is_torn = self.is_torn or not is_same
 
     def note_text(self, path: str) -> None:
         """Note that the text of a file that was noted was used."""

@@ -74,13 +74,25 @@ class Account:
             self.is_unsaid = True
             return -1
 
-    def call(self, ref: Ref, arguments: Arguments, line: int, *, is_bound: bool = False) -> Entry:
-        """Return a call as a question, or the binding of arguments without a call; () if unsaid."""
+    def call(
+        self,
+        ref: Ref,
+        arguments: Arguments,
+        line: int,
+        *,
+        captured: bool,
+        is_bound: bool = False,
+    ) -> Entry:
+        """Return a call as a question, or the binding of arguments without a call; () if unsaid.
+
+        `captured`: it runs under capture, so that what is called is evaluated as captured code.
+        """
         if ref.at < 0:
             self.is_unsaid = True
             return ()
         place = self.places.line(line)
-        head = (BOUND if is_bound else CALL, int(ref.role), ref.at, ref.owner, place)
+        kind = BOUND if is_bound else CALL
+        head = (kind, int(captured), int(ref.role), ref.at, ref.owner, place)
         try:
             return (*head, *self._arguments(arguments))
         except UnsaidError:

@@ -92,7 +92,8 @@ class Rehearsed(Asked):
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         account = _account_of(frame)
         line = getattr(node, "lineno", 0)
-        return self._given(account, account.call(ref, arguments, line))
+        question = account.call(ref, arguments, line, captured=frame.captured)
+        return self._given(account, question)
 
     def stored(self, frame: Frame, index: int, name: str) -> Value | None:
         account = _account_of(frame)
@@ -105,7 +106,8 @@ class Rehearsed(Asked):
 
     def bind(self, frame: Frame, ref: Ref, arguments: Arguments) -> None:
         account = _account_of(frame)
-        self._answer(account, account.call(ref, arguments, 0, is_bound=True))
+        question = account.call(ref, arguments, 0, captured=frame.captured, is_bound=True)
+        self._answer(account, question)
 
     def graph(self, frame: Frame, values: Sequence[Value]) -> None:
         account = _account_of(frame)

@@ -26,7 +26,8 @@ class Asked:
         account = frame.account
         if account is None:
             return self._analysis.call(frame, ref, arguments, node)
-        question = account.call(ref, arguments, getattr(node, "lineno", 0))
+        line = getattr(node, "lineno", 0)
+        question = account.call(ref, arguments, line, captured=frame.captured)
         found = self._analysis.call(frame, ref, arguments, node)
         account.note(question, found)
         return found
@@ -54,8 +55,10 @@ class Asked:
 
     def bind(self, frame: Frame, ref: Ref, arguments: Arguments) -> None:
         """Note what `functools.partial` binds, without calling."""
-        if frame.account is not None:
-            frame.account.note(frame.account.call(ref, arguments, 0, is_bound=True), None)
+        account = frame.account
+        if account is not None:
+            bound = account.call(ref, arguments, 0, captured=frame.captured, is_bound=True)
+            account.note(bound, None)
         self._analysis.note_arguments(frame, ref, arguments)
 
     def graph(self, frame: Frame, values: Sequence[Value]) -> None:

@@ -194,7 +194,7 @@ def _mapped(frame: Frame, name: str, args: Sequence[Value], node: ast.Call) -> V
     if name == "filter":
         return sequence(None, iterated(args[1]))
     passed = Arguments(tuple(iterated(arg) for arg in args[1:]))
-    results = [frame.analysis.call(frame, ref, passed, node) for ref in args[0].refs]
+    results = [frame.analysis.asked.call(frame, ref, passed, node) for ref in args[0].refs]
     if not results and args[0].name in ("builtins.int", "builtins.float"):
         return sequence(None, HOST)
     return sequence(None, join_all(results) if results else UNKNOWN)

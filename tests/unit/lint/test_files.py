@@ -17,8 +17,9 @@ from capturelint.lint.files import (
     Problem,
     UnreadableFileError,
     as_finding,
+    decode,
     parse,
-    read_text,
+    read_data,
 )
 
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -30,10 +31,14 @@ def _file(folder: Path, data: bytes) -> Path:
     return path
 
 
+def _text_of(path: Path) -> str:
+    return decode(read_data(path)[0], path)
+
+
 def _problem(path: Path) -> tuple[int, int, str]:
     """Return line, column and message of what is wrong with a file."""
     with pytest.raises(UnreadableFileError) as caught:
-        parse(read_text(path), path)
+        parse(_text_of(path), path)
     assert caught.value.problem.path == path
     return caught.value.problem.line, caught.value.problem.column, caught.value.problem.message
 
@@ -53,7 +58,7 @@ def _problem(path: Path) -> tuple[int, int, str]:
 def test_text_is_read_as_python_reads_it(tmp_path: Path, data: bytes, text: str | None) -> None:
     expected = data.decode("cp1251") if text is None else text
 
-    assert read_text(_file(tmp_path, data)) == expected
+    assert _text_of(_file(tmp_path, data)) == expected
 
 
 @pytest.mark.parametrize("name", ["a.ipynb", "A.IPYNB"])
@@ -95,7 +100,7 @@ def test_bad_content_is_one_problem_at_its_place(
 
 
 def test_the_longest_file_is_still_read(tmp_path: Path) -> None:
-    assert len(read_text(_file(tmp_path, b"#" * SIZE_LIMIT))) == SIZE_LIMIT
+    assert len(_text_of(_file(tmp_path, b"#" * SIZE_LIMIT))) == SIZE_LIMIT
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="the newest syntax that is tried is 3.14's")

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from capturelint.config import Scope
 from capturelint.kind import Kind, Mark, Ref, Role, Source, Value
-from capturelint.lint import engine
-from capturelint.lint.cache.folder import CacheFolder
-from capturelint.lint.cache.run import Run
-from capturelint.lint.registry import RuleEntry, builtin_rules
-from capturelint.lint.result import CheckResult
-from capturelint.lint.subjects import Mender
 from capturelint.lint.values.coding import Coding, Places, UnsaidError
 from capturelint.lint.values.kept import Kept
-from capturelint.rewrite.mend import mended
-from tests.unit.lint.probe import config_for, written
+from tests.unit.lint.cache.edited import Project
+from tests.unit.lint.probe import written
 
 _FILES = {
     "pkg/__init__.py": "",
@@ -200,52 +194,9 @@ _FILES = {
 }
 
 
-class _Project:
-    """A small project on disk, checked with and without a cache."""
-
-    def __init__(self, folder: Path, **settings: object) -> None:
-        self.folder = written(folder / "project", _FILES)
-        self.config = config_for(self.folder, **settings)
-
-    def run(self) -> Run:
-        folder = CacheFolder.opened(self.folder / ".capturelint_cache", is_named=False)
-        assert folder is not None
-        return Run(folder, [self.folder], self.config)
-
-    def cached(self) -> tuple[CheckResult, bool]:
-        """Return what a run finds, and whether it was spared a whole check."""
-        run = self.run()
-        found = run.found(_judges)
-        if found is not None:
-            return found, True
-        found = engine.check(
-            [self.folder],
-            self.config,
-            builtin_rules(),
-            store=run.store(),
-            seen=run.seen,
-            mend=mended,
-        )
-        run.keep(found)
-        return found, False
-
-    def plain(self) -> CheckResult:
-        return engine.check([self.folder], self.config, builtin_rules(), mend=mended)
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        path = self.folder / name
-        text = path.read_text()
-        assert old in text, old
-        path.write_text(text.replace(old, new))
-
-
-def _judges() -> tuple[Sequence[RuleEntry], Mender]:
-    return builtin_rules(), mended
-
-
 @pytest.fixture
-def project(tmp_path: Path) -> _Project:
-    found = _Project(tmp_path)
+def project(tmp_path: Path) -> Project:
+    found = Project(tmp_path, _FILES)
     found.cached()
     return found
 
@@ -285,7 +236,7 @@ def project(tmp_path: Path) -> _Project:
     ],
 )
 def test_a_change_that_stays_inside_a_function_is_checked_alone(
-    project: _Project, name: str, old: str, new: str
+    project: Project, name: str, old: str, new: str
 ) -> None:
     for text, other in ((old, new), (new, old)):
         project.edit(name, text, other)
@@ -316,7 +267,7 @@ def test_a_change_that_stays_inside_a_function_is_checked_alone(
     ],
 )
 def test_a_change_that_others_may_see_is_checked_as_a_whole(
-    project: _Project, name: str, old: str, new: str
+    project: Project, name: str, old: str, new: str
 ) -> None:
     project.edit(name, old, new)
     found, is_kept = project.cached()
@@ -325,7 +276,7 @@ def test_a_change_that_others_may_see_is_checked_as_a_whole(
     assert found == project.plain()
 
 
-def test_the_way_to_a_finding_follows_the_lines_of_a_changed_caller(project: _Project) -> None:
+def test_the_way_to_a_finding_follows_the_lines_of_a_changed_caller(project: Project) -> None:
     def ways() -> list[tuple[int, ...]]:
         findings = project.cached()[0].findings
         return [tuple(s.line for s in f.chain) for f in findings if f.path.endswith("late.py")]
@@ -340,7 +291,7 @@ def test_the_way_to_a_finding_follows_the_lines_of_a_changed_caller(project: _Pr
 
 
 def test_what_a_function_says_later_follows_a_caller_that_changed_before(
-    project: _Project,
+    project: Project,
 ) -> None:
     project.edit("pkg/model.py", "        n = x.sum()", "        # why\n        n = x.sum()")
     _, is_first_kept = project.cached()
@@ -421,7 +372,7 @@ def _edit_line(path: Path, draw: random.Random) -> None:
 def test_whatever_is_edited_a_run_without_a_cache_finds_the_same(
     seed: int, scope: Scope, tmp_path: Path
 ) -> None:
-    project = _Project(tmp_path, scope=scope)
+    project = Project(tmp_path, _FILES, scope=scope)
     draw = random.Random(f"{seed} {scope}")
     project.cached()
     kept = 0
@@ -447,7 +398,7 @@ def test_whatever_is_edited_a_run_without_a_cache_finds_the_same(
     ],
 )
 def test_what_was_evaluated_counts_only_as_it_was_kept(
-    project: _Project, spoil: Callable[[bytes], bytes], *, is_kept: bool
+    project: Project, spoil: Callable[[bytes], bytes], *, is_kept: bool
 ) -> None:
     (kept,) = (project.folder / ".capturelint_cache" / "evaluations").glob("*.json")
     kept.write_bytes(spoil(kept.read_bytes()))
@@ -456,7 +407,7 @@ def test_what_was_evaluated_counts_only_as_it_was_kept(
     assert project.cached() == (project.plain(), is_kept)
 
 
-def test_what_another_run_evaluated_does_not_count(project: _Project) -> None:
+def test_what_another_run_evaluated_does_not_count(project: Project) -> None:
     (kept,) = (project.folder / ".capturelint_cache" / "evaluations").glob("*.json")
     older = kept.read_bytes()
     project.edit("pkg/ops.py", "return torch.clamp(x, max=limit)", "return x.cpu()")
@@ -523,7 +474,7 @@ def test_all_that_evaluation_knows_is_either_kept_or_of_no_use_to_others() -> No
 
 
 def test_where_two_aliases_rest_on_each_other_all_is_checked_anew(tmp_path: Path) -> None:
-    project = _Project(tmp_path)
+    project = Project(tmp_path, _FILES)
     aliases = "from torch import Tensor\nOne = Tensor | Other\nOther = list[One] | None\n"
     written(project.folder, {"pkg/aliases.py": aliases})
     project.edit("pkg/ops.py", "import torch\n", "import torch\nfrom pkg.aliases import One\n")
