@@ -167,3 +167,15 @@ def test_a_loop_that_trains_is_one_of_steps(tmp_path: Path) -> None:
         assert _reads(tmp_path, body.format(call), Scope.ALL) == []
     for call in ("self.step()", "loader.reset()"):
         assert len(_reads(tmp_path, body.format(call), Scope.ALL)) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(9):\n    graph.replay()\nfor i in range(3):\n    if i % 2 == 0: y.item()",
+        "self.n += 1\nif self.n % 50 == 0: y.item()",
+    ],
+    ids=["a later loop", "calls of no step"],
+)
+def test_among_all_functions_what_is_no_step_counts_none(tmp_path: Path, body: str) -> None:
+    assert len(_reads(tmp_path, body, Scope.ALL)) == 1

@@ -101,6 +101,7 @@ def test_first_and_last_line_of_a_finding_count(line: int, left: int) -> None:
         "f(\n    x.item(),\n    1,\n)  {}",
         "n = f(\n    x.item(),\n) + g(\n    1,\n)  {}",
         "n = [\n    f(\n        x.item(),\n    ),  {}\n    1,\n]",
+        "n = [\n    f(\n        x.item(),\n    ), g(1),  {}\n    2,\n]",
         "n = 1 + \\\n    x.item() + \\\n    2  {}",
         "f(\n    x.item(), '''\n    )\n''')  {}",
         "if (\n    x.item()\n):  {}\n    pass",
