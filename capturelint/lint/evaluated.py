@@ -64,6 +64,7 @@ def evaluated(linked: Linked, accounts: Accounts) -> Evaluated:
         if record is not None:
             rows = records.setdefault(function.file.path, [])
             rows.append(f"[{function.place},{record}]")
+        accounts.forget(index)
     return Evaluated(
         accounts.coding.names,
         accounts.coding.values,

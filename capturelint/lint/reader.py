@@ -73,7 +73,6 @@ class Reader:
         known = [self._known(named) for named in files]
         missing = [named for named, one in zip(files, known, strict=True) if one is None]
         new = indexed(missing, self._given, jobs=jobs, encoded=self._store is not None)
-        fresh: list[Fresh] = []
         for named, one in zip(files, known, strict=True):
             if one is not None:
                 yield one
@@ -83,10 +82,10 @@ class Reader:
                 named, Held(found.digest, found.stamp, digest(found.said.encode())), found.result
             )
             if self._store is not None and not self._is_given(str(named[0])):
-                fresh.append(Fresh(named, found.said, found.lines, found.digest, found.stamp))
+                self._store.keep(Fresh(named, found.said, found.lines, found.digest, found.stamp))
             yield found.result
         if self._store is not None:
-            self._store.keep(fresh)
+            self._store.finish()
 
     def _known(self, named: Named) -> FileFacts | Problem | None:
         """Return what the cache knows of a file as it is now."""

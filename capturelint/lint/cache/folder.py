@@ -12,9 +12,10 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from capturelint.lint.cache.secret import user_secret
 
@@ -57,23 +58,28 @@ class CacheFolder:
         path = self._path / name
         try:
             data = _contents(path)
-            head, body = data[:_SEAL_END], data[_SEAL_END:]
-            if not hmac.compare_digest(head, self._head(name, body)):
+            seal = self._seal(name)
+            seal.update(memoryview(data)[_SEAL_END:])
+            if not hmac.compare_digest(data[:_SEAL_END], _head(seal)):
                 return None
             _mark_used(path)
-            found: object = json.loads(body)
+            text = data[_SEAL_END:].decode("ascii")
+            del data
+            found: object = json.loads(text)
         except (OSError, ValueError, RecursionError, MemoryError):
             return None
         return found
 
-    def save(self, name: str, text: str) -> None:
-        """Save JSON text, all ASCII, under `name`, a relative path. Does nothing where it cannot."""
-        body = text.encode("ascii")
+    def save(self, name: str, pieces: Iterable[str]) -> None:
+        """Save JSON text, all ASCII, under `name`, a relative path. Does nothing where it cannot.
+
+        The text comes in pieces, of which one at a time is held.
+        """
         path = self._path / name
         draft = path.with_name(f"{_DRAFT}{os.getpid()}-{os.urandom(6).hex()}")
         try:
             self._prepare(path.parent)
-            _write_new(draft, self._head(name, body) + body)
+            self._write_sealed(draft, name, pieces)
             draft.replace(path)
         except OSError:
             with suppress(OSError):
@@ -100,12 +106,22 @@ class CacheFolder:
                 if stat.S_ISREG(status.st_mode):
                     yield status.st_mtime, Path(entry.path)
 
-    def _head(self, name: str, body: bytes) -> bytes:
-        """Return the first line of a file, which only this user can make, for one place only."""
+    def _write_sealed(self, draft: Path, name: str, pieces: Iterable[str]) -> None:
+        """Write a file that is to be at `name`; its first line comes last, as it tells of the rest."""
+        seal = self._seal(name)
+        with _new(draft) as file:
+            file.write(bytes(_SEAL_END))
+            for piece in pieces:
+                data = piece.encode("ascii")
+                seal.update(data)
+                file.write(data)
+            file.seek(0)
+            file.write(_head(seal))
+
+    def _seal(self, name: str) -> hmac.HMAC:
+        """Return the seal of an empty file at one place, which only this user can make."""
         place = os.fsencode(self._path / name)
-        seal = hmac.new(self._secret, len(place).to_bytes(4, "big") + place, hashlib.sha256)
-        seal.update(body)
-        return b"%s%s\n" % (_HEAD, seal.hexdigest().encode())
+        return hmac.new(self._secret, len(place).to_bytes(4, "big") + place, hashlib.sha256)
 
     def _prepare(self, folder: Path) -> None:
         if folder.is_symlink():
@@ -137,11 +153,20 @@ def _mark_used(path: Path) -> None:
             os.utime(path)
 
 
+def _head(seal: hmac.HMAC) -> bytes:
+    """Return the first line of a file."""
+    return b"%s%s\n" % (_HEAD, seal.hexdigest().encode())
+
+
 def _write_new(path: Path, data: bytes) -> None:
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _UNFOLLOWED, 0o666), "wb"
-    ) as file:
+    with _new(path) as file:
         file.write(data)
+
+
+def _new(path: Path) -> BinaryIO:
+    """Open a file that is not there yet."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _UNFOLLOWED
+    return os.fdopen(os.open(path, flags, 0o666), "wb")
 
 
 _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import secrets
@@ -122,7 +123,7 @@ class Run:
             self._token,
             as_json(result),
         ]
-        self._folder.save(self._name, json.dumps(kept, separators=(",", ":")))
+        self._folder.save(self._name, [json.dumps(kept, separators=(",", ":"))])
         self._folder.prune(_FOLDER, _MOST_RUNS)
 
     def _parts_text(self) -> str:
@@ -211,6 +212,9 @@ class Run:
             mend=mend,
         )
         if now is None:
+            # What was linked holds cycles, and all is made anew now; the collector may be off.
+            del before, evaluated
+            gc.collect()
             return None
         self.seen.said, self.seen.evaluated = now.said, now.evaluated
         return now.result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class FactsStore:
         self._tool = tool
         self._at = ""
         self._rows: dict[str, Any] = {}
+        self._home = ""
+        self._fresh: list[Fresh] = []
 
     def find(self, named: Named) -> Kept | None:
         """Return what is known of a file as it is now, None if nothing is."""
@@ -71,22 +73,35 @@ class FactsStore:
             stamp = stamp_of(status)
         return Kept(decode(named, row[5], row[6]), known, stamp, row[4])
 
-    def keep(self, found: Iterable[Fresh]) -> None:
-        """Add what was found of files; of files that are gone nothing stays."""
-        folders: dict[str, list[Fresh]] = {}
-        for one in found:
-            if not one.digest.startswith("!"):
-                home = os.path.dirname(os.path.abspath(one.named[0]))  # noqa: PTH100, PTH120
-                folders.setdefault(home, []).append(one)
-        for home, fresh in folders.items():
-            rows = dict(self._left(home, {one.named[0].name for one in fresh}))
-            rows.update((one.named[0].name, _row(one)) for one in fresh)
-            texts = (f"{json.dumps(name)}:{row}" for name, row in rows.items())
-            head = json.dumps([self._tool, home])
-            self._folder.save(_name(home), f"[{head},{{{','.join(texts)}}}]")
-        self._at, self._rows = "", {}
-        if folders:
+    def keep(self, one: Fresh) -> None:
+        """Add what was found of a file, once all of its folder are there; `finish` says that."""
+        if one.digest.startswith("!"):
+            return
+        home = os.path.dirname(os.path.abspath(one.named[0]))  # noqa: PTH100, PTH120
+        if home != self._home:
+            # Files come in order of their folders, and what is kept of one takes much room.
+            self._save()
+            self._home = home
+        self._fresh.append(one)
+
+    def finish(self) -> None:
+        """Write what is left to be written; of files that are gone nothing stays."""
+        if self._fresh:
+            self._save()
             self._folder.prune(_FOLDER, _MOST_FOLDERS)
+
+    def _save(self) -> None:
+        """Write what was found in one folder."""
+        home, fresh, self._fresh = self._home, self._fresh, []
+        self._home = ""
+        if not fresh:
+            return
+        rows = dict(self._left(home, {one.named[0].name for one in fresh}))
+        rows.update((one.named[0].name, _row(one)) for one in fresh)
+        texts = (f"{json.dumps(name)}:{row}" for name, row in rows.items())
+        head = json.dumps([self._tool, home])
+        self._folder.save(_name(home), (f"[{head},{{", ",".join(texts), "}]"))
+        self._at, self._rows = "", {}
 
     def _left(self, home: str, besides: set[str]) -> Iterator[tuple[str, str]]:
         for name, row in self._load(home).items():

@@ -75,6 +75,11 @@ class Accounts:
         self.unsaid.add(function)
         self.closed.pop(function, None)
 
+    def forget(self, function: int) -> None:
+        """Drop the accounts of a function, of which a record was made."""
+        self.closed.pop(function, None)
+        self._places.pop(function, None)
+
     def opened(self, function: Function, *, is_strict: bool) -> Account:
         """Return an empty account."""
         places = self.places_of(function)

@@ -20,6 +20,7 @@ from capturelint.lint.values.depth import Depth
 from capturelint.lint.values.entrance import Entrance
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import UNFINISHED, join, join_passed
+from capturelint.lint.values.packed import Packed
 from capturelint.lint.values.setup import Setup
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
@@ -216,8 +217,12 @@ class Analysis(Depth):
         if frame.kept.moved or any(store.mark is not None for store in frame.kept.stores):
             frame.traits.add(Trait.TENSOR_KEPT)
         keeps = state.is_site or self._wanted(frame.names, frame.traits)
-        said = (frame.names, frame.traits, frame.values)
-        state.names, state.traits, state.values = said if keeps else (frozenset(), frozenset(), {})
+        state.names, state.traits = (
+            (frame.names, frame.traits) if keeps else (frozenset(), frozenset())
+        )
+        # What a lambda does is noted when it is called, which may be later.
+        noted = frame.values if frame.has_lambdas else Packed(frame.values)
+        state.noted = noted if keeps else {}
         result = frame.result()
         if self.accounts is not None and frame.account is not None:
             self.accounts.close(frame.account, result, {})

@@ -172,6 +172,7 @@ class Entrance:
         """Return the reference of a lambda made in `frame`."""
         if frame.account is not None:
             frame.account.is_unsaid = True
+        frame.has_lambdas = True
         self._lambdas.append((_Home.of(frame), node))
         return Ref(Role.FUNCTION, -len(self._lambdas))
 

@@ -55,6 +55,7 @@ class Frame:
         "flags",
         "function",
         "globals",
+        "has_lambdas",
         "is_generator",
         "items",
         "kept",
@@ -106,6 +107,7 @@ class Frame:
         self.returns: list[Value] = []
         self.falls_through = False
         self.is_generator = False
+        self.has_lambdas = False
         self.stores: dict[str, Value] = {}
         # The conditions that local flags stand for.
         self.flags: dict[str, Flag] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from capturelint.kind import UNKNOWN, Mark, Value
 from capturelint.lint.values.kept import Kept, RawSpan
+from capturelint.lint.values.packed import Packed
 from capturelint.rule import Trait
 
 
@@ -16,7 +17,7 @@ class FunctionState:
 
     `is_start`: it runs each step around a captured region, or, where `loop_line` is not 0, the loop
     on that line of its file does.
-    `names`, `traits` and `values` are empty where no rule asks for them.
+    `names`, `traits` and `noted`, the values of expressions, are empty where no rule asks for them.
     `driver`: of a capture site, what is known of its code outside the captured region.
     """
 
@@ -27,7 +28,7 @@ class FunctionState:
     is_site: bool = False
     params: dict[str, Value] = field(default_factory=dict)
     returns: Value = UNKNOWN
-    values: dict[RawSpan, Value] = field(default_factory=dict)
+    noted: dict[RawSpan, Value] | Packed = field(default_factory=dict)
     driver: dict[RawSpan, Value] = field(default_factory=dict)
     has_region: bool = False
     kept: Kept = field(default_factory=Kept)
@@ -38,6 +39,11 @@ class FunctionState:
     chain: tuple[int, int] | None = None
     rounds: int = 0
     is_running: bool = False
+
+    @property
+    def values(self) -> dict[RawSpan, Value]:
+        """The values of expressions by their spans; unpacked for each asking."""
+        return self.noted.unpacked() if isinstance(self.noted, Packed) else self.noted
 
     @property
     def is_begun(self) -> bool:

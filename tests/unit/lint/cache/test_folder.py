@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +28,7 @@ def _opened(path: Path, *, is_named: bool = False) -> CacheFolder:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Return a cache folder that holds one file."""
-    _opened(tmp_path / "cache").save(_NAME, '{"a": [1, "\\ud800"]}')
+    _opened(tmp_path / "cache").save(_NAME, ['{"a": [1, "\\ud800"]}'])
     return tmp_path / "cache"
 
 
@@ -42,7 +44,7 @@ def test_the_folder_keeps_itself_out_of_repositories_and_backups(place: Path) ->
 
 
 def test_nothing_but_the_files_themselves_is_left_behind(place: Path) -> None:
-    _opened(place).save(_NAME, "[]")
+    _opened(place).save(_NAME, ["[]"])
 
     assert sorted(path.name for path in place.rglob("*")) == [
         ".gitignore",
@@ -105,7 +107,7 @@ def test_links_in_the_folder_are_not_followed(place: Path, tmp_path: Path) -> No
     before = outside.read_bytes()
 
     assert _opened(place).load(_NAME) is None
-    _opened(place).save(_NAME, "[1]")
+    _opened(place).save(_NAME, ["[1]"])
     assert outside.read_bytes() == before
     assert _opened(place).load(_NAME) == [1]
 
@@ -116,7 +118,7 @@ def test_a_linked_folder_inside_is_neither_read_nor_written(place: Path, tmp_pat
     (place / "runs").symlink_to(tmp_path / "elsewhere")
 
     assert _opened(place).load(_NAME) is None
-    _opened(place).save("runs/two.json", "[1]")
+    _opened(place).save("runs/two.json", ["[1]"])
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["one.json"]
 
 
@@ -141,19 +143,20 @@ def test_a_pipe_does_not_make_a_run_wait(place: Path) -> None:
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("mine")
 
-    _opened(tmp_path / "cache").save(_NAME, "[]")
+    _opened(tmp_path / "cache").save(_NAME, ["[]"])
 
     assert (tmp_path / "cache").read_text() == "mine"
     assert _opened(tmp_path / "cache").load(_NAME) is None
 
 
 def test_a_full_disk_leaves_what_was_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, data: bytes) -> None:
-        path.write_bytes(data[:10])
-        raise OSError(errno.ENOSPC, "No space left on device")
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            super().write(bytes(data)[:10])
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "_write_new", full)
-    _opened(place).save(_NAME, "[2]")
+    monkeypatch.setattr(module, "_new", lambda path: Full(path, "x"))
+    _opened(place).save(_NAME, ["[2]"])
 
     assert _opened(place).load(_NAME) == {"a": [1, "\ud800"]}
     assert [path.name for path in (place / "runs").iterdir()] == ["one.json"]
@@ -162,7 +165,7 @@ def test_a_full_disk_leaves_what_was_there(place: Path, monkeypatch: pytest.Monk
 def test_only_what_was_used_last_is_kept(place: Path) -> None:
     kept = _opened(place)
     for number in range(4):
-        kept.save(f"runs/{number}.json", "[]")
+        kept.save(f"runs/{number}.json", ["[]"])
         os.utime(place / f"runs/{number}.json", (time.time() - number, time.time() - number))
     old = time.time() - 40 * 24 * 3600
     os.utime(place / "runs/0.json", (old, old))
