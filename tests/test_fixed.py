@@ -26,6 +26,7 @@ from capturelint.rewrite.mend import PATTERNS, mended
 from capturelint.verdict import Report, Verdict
 from tests.forked import reports
 
+pytestmark = pytest.mark.slow
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 FIXED = sorted(bundled("fixtures").glob("*.fixed.py"))

@@ -69,6 +69,7 @@ _TARGETS: dict[type[cst.CSTNode], str] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", _TREES)
 def test_every_expression_in_evaluated_code_has_a_kind(tree: str) -> None:
     seen = 0

@@ -45,6 +45,7 @@ _RULES = builtin_rules()
 Place = tuple[str, int, int, str, str]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [Scope.CAPTURED, Scope.ALL])
 def test_the_screen_drops_nothing_from_the_fixtures(scope: Scope) -> None:
     config = Config(root=bundled("fixtures"), preset=(), scope=scope, jobs=1)
@@ -56,6 +57,7 @@ def test_the_screen_drops_nothing_from_the_fixtures(scope: Scope) -> None:
     assert screened == _forced(paths, config)
 
 
+@pytest.mark.slow
 def test_the_screen_drops_nothing_from_a_library_made_to_work_on_tensors(tmp_path: Path) -> None:
     for name in _MODULES.split():
         path = _LIBRARY / f"{name}.py"

@@ -118,6 +118,7 @@ def test_a_cache_that_came_with_the_repository_is_not_believed(
     assert json.loads(capsys.readouterr().out) == truth
 
 
+@pytest.mark.slow
 def test_many_runs_at_once_all_say_the_same() -> None:
     command = [sys.executable, "-m", "capturelint", "check", "model.py"]
     runs = [

@@ -44,6 +44,7 @@ def advice(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "largest", "rows"), [("chat", 256, 1), ("chat", 256, 4), ("offline", 512, 1)]
 )
@@ -151,6 +152,7 @@ def test_nothing_is_captured_where_nothing_fits_or_helps() -> None:
     assert advice(traffic, costs=slow_graphs).best.sizes == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limits",
     [

@@ -367,6 +367,7 @@ def _edit_line(path: Path, draw: random.Random) -> None:
     path.write_text("\n".join(lines))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [Scope.CAPTURED, Scope.STEP])
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_edited_a_run_without_a_cache_finds_the_same(
