@@ -99,6 +99,13 @@ def place_of(value: Value) -> Kind:
     return Kind.DEVICE_TENSOR
 
 
+def supposed(value: Value) -> Value:
+    """Return what is a tensor, or holds some, of which the place is only supposed."""
+    if value.is_tensor:
+        return value._replace(weak=True)
+    return value if value.element is None else value._replace(element=supposed(value.element))
+
+
 _DTYPES = {
     "bool": "bool",
     **dict.fromkeys("long int int64 int32 int16 int8 uint8 short uint16 uint32".split(), "int"),

@@ -96,7 +96,8 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
     place = Kind.HOST_TENSOR
     if not frame.captured:
         place = frame.analysis.surroundings.place_before(frame.function)
-    found = tensors.function(name, arguments.positional, keywords, place)
+    rest = (arguments.rest or UNKNOWN) if arguments.is_open else None
+    found = tensors.function(name, arguments.positional, keywords, place, rest=rest)
     if found.is_device_tensor and _is_supposed_place(frame, keywords.get("device")):
         return found._replace(weak=True)
     is_plain = found.kind is Kind.HOST_VALUE and not found.name

@@ -20,6 +20,7 @@ from capturelint.lint.values.factories import (
     made,
     made_like,
     place_of,
+    supposed,
 )
 from capturelint.lint.values.join import element_of, join_all, sequence
 
@@ -79,8 +80,18 @@ def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords
     return _computed(receiver, name, args, keywords)
 
 
-def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) -> Value:
-    """Return what the torch function with dotted `name` gives; tensors are made at `default`."""
+def function(
+    name: str,
+    args: Sequence[Value],
+    keywords: Keywords,
+    default: Kind,
+    *,
+    rest: Value | None = None,
+) -> Value:
+    """Return what the torch function with dotted `name` gives; tensors are made at `default`.
+
+    `rest` is what each of `*args` is that the call passes too.
+    """
     last = name.rpartition(".")[2]
     if name == "torch.device":
         constant = args[0].constant if args else ()
@@ -106,15 +117,16 @@ def function(name: str, args: Sequence[Value], keywords: Keywords, default: Kind
         return UNKNOWN if name.startswith("torch.utils.") else HOST
     if last[:1].isupper() and not last.endswith("Tensor"):
         return UNKNOWN
-    tensors = [arg for arg in _flat([*args, *keywords.values()]) if arg.is_tensor]
+    given = [*args] if rest is None else [*args, rest]
+    tensors = [arg for arg in _flat([*given, *keywords.values()]) if arg.is_tensor]
     first = _where_they_are(tensors)
     if first is None:
-        is_open = any(arg.kind is Kind.UNKNOWN for arg in _flat(args))
+        is_open = any(arg.kind is Kind.UNKNOWN for arg in _flat(given))
         first = Value(Kind.DEVICE_TENSOR, weak=True) if is_open else Value(default)
     found = _of_operands(
         first, name, args, keywords, dtype=join_all(tensors).dtype if tensors else ""
     )
-    return found._replace(weak=True) if first.weak and found.is_tensor else found
+    return supposed(found) if first.weak else found
 
 
 def _of_operands(

@@ -179,3 +179,28 @@ def test_what_a_loader_puts_on_a_parameter_is_told_by_its_name(tmp_path: Path) -
     )
 
     assert told.seen == told.wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "facts"),
+    [
+        ("*tensors", "device tensor, weak"),
+        ("**options", "device tensor, weak"),
+        ("*[torch.arange(2)]", "host tensor"),
+        ("torch.arange(2), *tensors", "host tensor"),
+    ],
+)
+def test_what_is_made_of_arguments_out_of_sight_is_not_on_the_host(
+    given: str, facts: str, tmp_path: Path
+) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        def step(x: Tensor, tensors, options):
+            torch.add({given})  #: {facts}
+            for one in torch.meshgrid({given}):
+                one  #: {facts}
+        """,
+    )
+
+    assert told.seen == told.wanted
