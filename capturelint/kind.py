@@ -20,6 +20,7 @@ class Kind(Enum):
 class Role(IntEnum):
     """How a project symbol is held: the class itself, an instance of it, a function, a bound method.
 
+    A mode of an engine is one too: of what is captured, `at` counts the modes of all presets.
     Integers, since references are hashed by the million.
     """
 
@@ -28,6 +29,7 @@ class Role(IntEnum):
     FUNCTION = 3
     METHOD = 4
     PACKAGE = 5
+    MODE = 6
 
 
 class Mark(Enum):

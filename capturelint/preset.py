@@ -7,6 +7,32 @@ case-sensitive, where `*` also crosses dots. A pattern that matches a module, cl
 covers all inside it. `subclasses:package.module.Class` covers that class and all derived from it;
 with a method's name behind it, only that method of them. What `step` names runs each step around
 the captured region, with all it calls but what `rare` names.
+
+An engine that tells decode steps from prefill and from the verification of drafts by a *mode* says in
+`[modes]` in which of them it captures (`captured`), what a value that stands for the mode is called
+(`values`, as in `forward_mode`), in which captured modes each method of such a value is true, or a
+function that is given one, and in which an attribute is None, so that nothing that uses it runs:
+
+    [modes]
+    captured = ["decode", "verify"]
+    values = ["forward_mode"]
+
+    [[modes.tests]]
+    name = "is_decode"
+    true_in = ["decode"]     # `unsure_in`: true in some calls of that mode
+
+    [[modes.attributes]]
+    name = "batch.prefix_lens"
+    none_in = ["verify"]
+
+    [[modes.functions]]
+    patterns = ["package.*.forward_extend"]
+    modes = ["verify"]
+    why = "decode steps go through forward_decode"
+
+Each way through captured code keeps the modes that its tests leave, and hands them to what it calls; one
+that leaves none is never captured. Functions under `[[modes.functions]]` run in these modes at most,
+whoever calls them. A test that is not listed narrows nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +46,15 @@ from functools import cache
 from pathlib import Path
 
 from capturelint.errors import BrokenInstallError, CapturelintError, ConfigError
+from capturelint.modes import Modes, read_modes
+from capturelint.preset_table import check_keys, tables_of, text_of, texts_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+_NO_MODES = Modes()
 DEVICES = ("cuda", "cpu")
 
 _TEXTS = ("name", "summary", "default_device")
@@ -41,7 +70,7 @@ _LISTS = (
     "comments",
 )
 _PATTERNS = ("roots", "eager", "rare", "step")
-_KEYS = (*_TEXTS, *_LISTS, "guards")
+_KEYS = (*_TEXTS, *_LISTS, "guards", "modes")
 _GUARD_KEYS = ("name", "value", "why", "asks_capture")
 
 _PATTERN = re.compile(r"(subclasses:)?[A-Za-z_*?\[][\w.*?\[\]!-]*")
@@ -97,6 +126,7 @@ class Preset:
     decorators: tuple[str, ...]
     contexts: tuple[str, ...]
     comments: tuple[str, ...]
+    modes: Modes = _NO_MODES
 
     @property
     def uncaptured(self) -> tuple[str, ...]:
@@ -127,9 +157,9 @@ def presets_for(packages: Iterable[str]) -> tuple[Preset, ...]:
 def read_preset(path: Path) -> Preset:
     """Return the preset in a TOML file. Raises `ConfigError` naming the key and the next step."""
     table = _read(path)
-    _check_keys(path, table, _KEYS)
-    texts = {key: _text(path, table, key) for key in _TEXTS}
-    lists = {key: _strings(path, table, key) for key in _LISTS}
+    check_keys(path, table, _KEYS)
+    texts = {key: text_of(path, table, key) for key in _TEXTS}
+    lists = {key: texts_of(path, table, key) for key in _LISTS}
     if texts["name"] != path.stem:
         raise ConfigError(path, f"name is {texts['name']!r}; name it {path.stem!r} like the file")
     if texts["default_device"] not in DEVICES:
@@ -137,6 +167,9 @@ def read_preset(path: Path) -> Preset:
         raise ConfigError(path, f"default_device is {seen!r}; write one of {', '.join(DEVICES)}")
     for key in _PATTERNS:
         _check_patterns(path, key, lists[key])
+    modes = read_modes(path, table.get("modes", {}))
+    for one in modes.functions:
+        _check_patterns(path, "modes.functions", one.patterns)
     return Preset(
         name=texts["name"],
         summary=texts["summary"],
@@ -151,6 +184,7 @@ def read_preset(path: Path) -> Preset:
         decorators=lists["decorators"],
         contexts=lists["contexts"],
         comments=lists["comments"],
+        modes=modes,
     )
 
 
@@ -172,40 +206,6 @@ def _read(path: Path) -> Mapping[str, object]:
         raise ConfigError(path, f"is not valid TOML: {error}") from error
 
 
-def _check_keys(path: Path, table: Mapping[str, object], known: tuple[str, ...]) -> None:
-    """Raise `ConfigError` for the first key of `table` that is not `known`."""
-    for key in table:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-            raise ConfigError(path, f"unknown key {key!r}; {hint}")
-
-
-def _text(path: Path, table: Mapping[str, object], key: str) -> str:
-    """Return the text under `key`, which must be there and not empty."""
-    if key not in table:
-        raise ConfigError(path, f"has no key {key!r}; add it")
-    value = table[key]
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(path, f"{key} is {value!r}; write a text in quotes")
-    return value
-
-
-def _strings(path: Path, table: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Return the list of texts under `key`, without repeats; () where the key is missing."""
-    value = table.get(key, [])
-    if not isinstance(value, list):
-        raise ConfigError(path, f"{key} is {value!r}; write a list of texts")
-    texts: list[str] = []
-    for item in value:
-        if not isinstance(item, str) or not item.strip():
-            raise ConfigError(path, f"{key} holds {item!r}; write texts in quotes")
-        if item in texts:
-            raise ConfigError(path, f"{key} holds {item!r} twice; remove one")
-        texts.append(item)
-    return tuple(texts)
-
-
 def _check_patterns(path: Path, key: str, patterns: tuple[str, ...]) -> None:
     """Raise `ConfigError` for the first pattern that could never match a dotted name."""
     for pattern in patterns:
@@ -218,12 +218,8 @@ def _check_patterns(path: Path, key: str, patterns: tuple[str, ...]) -> None:
 
 def _guards(path: Path, value: object) -> tuple[Guard, ...]:
     """Return the `[[guards]]` tables."""
-    if not isinstance(value, list):
-        raise ConfigError(path, f"guards is {value!r}; write [[guards]] tables")
     guards: list[Guard] = []
-    for item in value:
-        if not isinstance(item, dict):
-            raise ConfigError(path, f"guards holds {item!r}; write [[guards]] tables")
+    for item in tables_of(path, value, "guards"):
         guard = _guard(path, item)
         if any(guard.name == other.name for other in guards):
             raise ConfigError(path, f"two guards are named {guard.name!r}; remove one")
@@ -233,8 +229,8 @@ def _guards(path: Path, value: object) -> tuple[Guard, ...]:
 
 def _guard(path: Path, table: Mapping[str, object]) -> Guard:
     """Return one guard."""
-    _check_keys(path, table, _GUARD_KEYS)
-    name, why = _text(path, table, "name"), _text(path, table, "why")
+    check_keys(path, table, _GUARD_KEYS)
+    name, why = text_of(path, table, "name"), text_of(path, table, "why")
     if not _DOTTED.fullmatch(name):
         raise ConfigError(path, f"guard {name!r} is not a dotted name; write it without () or *")
     value, asks_capture = table.get("value"), table.get("asks_capture", False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from capturelint.errors import ConfigError
+from capturelint.modes import ModeAttribute, Modes, ModesOf, ModeTest
 from capturelint.preset import (
     Guard,
     Preset,
@@ -26,6 +27,8 @@ summary = "a small engine"
 packages = ["small"]
 default_device = "cpu"
 """
+
+MODES = SMALL + '[modes]\ncaptured = ["b"]\n'
 
 
 def written(folder: Path, text: str) -> Path:
@@ -176,7 +179,11 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         + 'rare = ["small.save"]\nstep = ["small.run"]\nhost_names = ["*_cpu"]\ndecorators = ["no_graph"]\n'
         + 'contexts = ["sync_allowed"]\ncomments = ["sync-ok"]\n'
         + '[[guards]]\nname = "env.capturing"\nvalue = true\nwhy = "set while capturing"\n'
-        + "asks_capture = true\n",
+        + "asks_capture = true\n"
+        + '[modes]\ncaptured = ["decode", "verify"]\nvalues = ["mode"]\n'
+        + '[[modes.tests]]\nname = "is_decode"\ntrue_in = ["decode"]\nunsure_in = ["verify"]\n'
+        + '[[modes.attributes]]\nname = "batch.lens"\nnone_in = ["decode"]\n'
+        + '[[modes.functions]]\npatterns = ["small.check"]\nmodes = ["verify"]\nwhy = "a name"\n',
     )
 
     assert read_preset(path) == Preset(
@@ -193,6 +200,13 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         decorators=("no_graph",),
         contexts=("sync_allowed",),
         comments=("sync-ok",),
+        modes=Modes(
+            captured=("decode", "verify"),
+            values=("mode",),
+            tests=(ModeTest("is_decode", ("decode",), ("verify",)),),
+            attributes=(ModeAttribute("batch.lens", ("decode",)),),
+            functions=(ModesOf(("small.check",), ("verify",), "a name"),),
+        ),
     )
 
 
@@ -235,6 +249,30 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         (
             SMALL + '[[guards]]\nname = "a"\nwhy = "b"\nvalue = true\n' * 2,
             "two guards are named 'a'; remove one",
+        ),
+        (SMALL + "modes = 1", "modes is 1; write a [modes] table"),
+        (SMALL + "[modes]\nvalue = 1", "unknown key 'value'; did you mean values?"),
+        (SMALL + "[modes]\ntests = 1", "modes.tests is 1; write [[modes.tests]] tables"),
+        (
+            MODES + '[[modes.tests]]\nname = "a"\ntrue_in = ["c"]',
+            "true_in holds 'c'; captured modes are b",
+        ),
+        (MODES + '[[modes.tests]]\nname = "a"\n' * 2, "two tests of modes are named 'a'; remove"),
+        (
+            MODES + '[[modes.tests]]\nname = "a"\ntrue_in = ["b"]\nunsure_in = ["b"]',
+            "'a' is true and unsure in one mode; remove it from one",
+        ),
+        (
+            MODES + '[[modes.attributes]]\nname = "lens"\nnone_in = ["b"]',
+            "attribute 'lens' of modes has no owner; write it as owner.attribute",
+        ),
+        (
+            MODES + '[[modes.functions]]\npatterns = ["a"]\nwhy = "b"',
+            "modes.functions without modes; name them, or use `eager`",
+        ),
+        (
+            MODES + '[[modes.functions]]\npatterns = ["a/b"]\nmodes = ["b"]\nwhy = "c"',
+            "modes.functions holds 'a/b'; write a glob such as",
         ),
     ],
 )

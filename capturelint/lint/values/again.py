@@ -23,6 +23,7 @@ from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.asked import Asked
 from capturelint.lint.values.coding import UnsaidError, mark_of
 from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.modes import handed
 from capturelint.lint.values.state import FunctionState
 from capturelint.names import FileFacts
 
@@ -92,7 +93,7 @@ class Rehearsed(Asked):
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         account = _account_of(frame)
         line = getattr(node, "lineno", 0)
-        question = account.call(ref, arguments, line, captured=frame.captured)
+        question = account.call(ref, handed(frame, arguments), line, captured=frame.captured)
         return self._given(account, question)
 
     def stored(self, frame: Frame, index: int, name: str) -> Value | None:

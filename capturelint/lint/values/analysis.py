@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from capturelint.kind import UNKNOWN, Ref, Role, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
-from capturelint.lint.values import binding, changing, statements
+from capturelint.lint.values import binding, changing, modes, statements
 from capturelint.lint.values.accounts import Accounts
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.asked import Asked
@@ -80,7 +80,11 @@ class Analysis(Depth):
                 continue
             index = next(iter(self._queue))
             del self._queue[index]
-            self.evaluate(self.states[index])
+            state = self.states[index]
+            if state.rounds == _MOST_ROUNDS - 1:
+                # The last round must hold for callers that are met after it.
+                modes.open_to_all(self.surroundings.modes, state.params)
+            self.evaluate(state)
 
     def add_root(self, index: int) -> None:
         """Make a function a root and evaluate it, unless it never runs under capture."""
@@ -149,6 +153,7 @@ class Analysis(Depth):
         is_driver: bool = False,
     ) -> None:
         given = self.entrance.given(function, ref, arguments)
+        modes.pass_on(self.surroundings.modes, given, arguments)
         changed = False
         for name, value in given.items():
             if is_driver and not value.refs:
@@ -187,6 +192,7 @@ class Analysis(Depth):
         if frame.loop_line:
             frame.live = frame.captured = False
         frame.driver = state.driver if state.is_site else None
+        modes.enter(frame, function, state.params, is_root=state.is_root)
         if self.accounts is not None:
             inside = self.setup.is_running
             frame.account = self.accounts.of_state(state, function, is_inside=inside)
@@ -209,6 +215,7 @@ class Analysis(Depth):
         """Evaluate one more function in its turn; `function` is what leads to it."""
         state = self._state(index)
         if not state.rounds and index != function.index:
+            modes.open_to_all(self.surroundings.modes, state.params)
             state.chain = (function.index, function.facts.line - line_shift(function.facts))
             self._queue[index] = None
 

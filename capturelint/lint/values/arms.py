@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from capturelint.kind import Value
-from capturelint.lint.values import changing, first_calls
+from capturelint.lint.values import changing, first_calls, modes
 from capturelint.lint.values.frame import Frame, joined_envs, raw_span
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.ways import note_ways
@@ -40,6 +40,8 @@ def run_arms(
             continue
         frame.env, frame.flags = dict(before), dict(flags)
         frame.env = dict(narrowed(frame, node.test, outcome=branch))
+        if modes.is_over(frame.env):
+            continue
         kept.arms = (*arms, (test, branch))
         kept.written = written | kept.written_where(node.test) if branch else written
         if dormant[branch]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from capturelint.kind import Ref, Value
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.modes import handed
 from capturelint.names import FileFacts
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Asked:
 
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         """Return what calling a function of the project gives."""
-        account = frame.account
+        account, arguments = frame.account, handed(frame, arguments)
         if account is None:
             return self._analysis.call(frame, ref, arguments, node)
         line = getattr(node, "lineno", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Mark, Value
-from capturelint.lint.values import builtin_calls, factories, host_sources, tables, tensors
+from capturelint.lint.values import builtin_calls, factories, host_sources, modes, tables, tensors
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.changing import changed, written_on_host
 from capturelint.lint.values.follow import (
@@ -50,7 +50,7 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
     if name in ("enter_context", "capture_begin", "capture_end"):
         _mark_region(frame, name, arguments)
     if name and not (target.name and not target.refs):
-        answer = frame.analysis.surroundings.guard(name)
+        answer = frame.analysis.surroundings.guard(name) or modes.answer(frame, node)
         if answer is not None:
             return answer
         if "env" in name and _names_debug_flag(arguments):
@@ -145,6 +145,7 @@ def _method_target(frame: Frame, function: ast.Attribute) -> tuple[Value | None,
     if is_super_call(function.value):
         return None, super_attribute(frame, function.attr)
     receiver = frame.evaluate(function.value)
+    modes.note_use(frame, function.value)
     target = frame.env.get(chain_text(function)) if frame.dotted_keys else None
     if target is None:
         target = UNKNOWN if receiver.is_tensor else attribute_value(frame, receiver, function.attr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
-from capturelint.lint.values import calls, hints, truth
+from capturelint.lint.values import calls, hints, modes, truth
 from capturelint.lint.values.follow import is_super_call, super_attribute
 from capturelint.lint.values.frame import Evaluator, Frame, chain_text
 from capturelint.lint.values.join import element_of, iterated, join_all, mapping, sequence
@@ -108,6 +108,7 @@ def _dict(frame: Frame, node: ast.expr) -> Value:
 
 def _comprehension(frame: Frame, node: ast.expr) -> Value:
     assert isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp), "by type"
+    modes.note_use(frame, node.generators[0].iter)
     env = frame.env
     frame.env = dict(env)
     for generator in node.generators:

@@ -25,7 +25,10 @@ Evaluator = Callable[["Frame", ast.expr], Value]
 
 
 class Flag(NamedTuple):
-    """The condition of `is_plain = x is None`, its names, and its length with flags in it spelled out."""
+    """The condition of `is_plain = x is None`, its names, and its length with flags in it spelled out.
+
+    Of a name that stands for a mode, what it was read from.
+    """
 
     test: ast.expr
     names: frozenset[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Ref, Role, Value
+from capturelint.lint.values import modes
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import join_all
 from capturelint.lint.values.ways import told_apart
@@ -13,7 +14,9 @@ from capturelint.lint.values.ways import told_apart
 def narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]:
     """Return the names as they are when the condition `node` came out as `outcome`."""
     env = _narrowed(frame, node, outcome=outcome)
-    return told_apart(frame, node, env, outcome=outcome) if frame.ways else env
+    if frame.ways:
+        env = told_apart(frame, node, env, outcome=outcome)
+    return modes.narrowed(frame, node, env, outcome=outcome) if modes.MODES in env else env
 
 
 def _narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value]:

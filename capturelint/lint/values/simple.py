@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from capturelint.kind import HOST, Kind, Value
-from capturelint.lint.values import changing, counts, once, truth
+from capturelint.lint.values import changing, counts, modes, once, truth
 from capturelint.lint.values.binding import bind, bind_in_place
 from capturelint.lint.values.changing import written_on_host
 from capturelint.lint.values.expressions import annotated
@@ -59,7 +59,7 @@ def _note_flag(frame: Frame, name: str, value: ast.expr) -> None:
     is_condition = isinstance(value, ast.Compare | ast.BoolOp) or (
         isinstance(value, ast.Call) and chain_text(value.func) in ("isinstance", "torch.is_tensor")
     )
-    if not is_condition:
+    if not is_condition and not modes.is_asked(frame, value):
         return
     found = [text for text in map(chain_text, ast.walk(value)) if text]
     length = sum(frame.flags[text].length if text in frame.flags else 1 for text in found)

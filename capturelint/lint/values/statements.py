@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from capturelint.kind import HOST, UNKNOWN
-from capturelint.lint.values import fills, once, truth, turns
+from capturelint.lint.values import fills, modes, once, truth, turns
 from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
 from capturelint.lint.values.asides import is_rest_aside, set_aside
 from capturelint.lint.values.binding import bind
@@ -24,7 +24,7 @@ _MOST_PASSES = (3, 3, 3, 2, 2, 2)
 def run_block(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     """Run statements in order; return whether control comes out at the end."""
     for position, node in enumerate(body):
-        if not _run(frame, node):
+        if not _run(frame, node) or modes.is_over(frame.env):
             return False
         if not isinstance(node, ast.If) or not frame.may_be_live:
             continue
@@ -97,6 +97,7 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
 def _for(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.For | ast.AsyncFor), "dispatched by type"
     source = frame.evaluate(node.iter)
+    modes.note_use(frame, node.iter)
     if source.is_device_tensor:
         frame.note(Trait.TENSOR_ITERATION)
     if isinstance(node.iter, ast.Tuple | ast.List) and not node.iter.elts:

@@ -11,6 +11,7 @@ from capturelint.kind import HOST, UNKNOWN, Kind, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
+from capturelint.lint.values.modes import EngineModes
 from capturelint.preset import Preset
 from capturelint.source import line_shift
 
@@ -68,6 +69,9 @@ class Surroundings:
         self._decorators = frozenset(d for preset in presets for d in preset.decorators)
         self._contexts = frozenset(c for preset in presets for c in preset.contexts)
         self._host_names = tuple(n for preset in presets for n in preset.host_names)
+        # Around captured regions all modes are run.
+        has_modes = not around and any(preset.modes.captured for preset in presets)
+        self.modes = EngineModes(project, presets) if has_modes else None
         is_cuda = any(preset.default_device == "cuda" for preset in presets)
         self.setup_place = Kind.DEVICE_TENSOR if is_cuda else Kind.HOST_TENSOR
         self._hosts: dict[str, bool] = {}
@@ -80,6 +84,7 @@ class Surroundings:
         # What a preset says of captured code does not hold for the rest.
         self._guards = self._own_guards
         self._fixed = {}
+        self.modes = None
 
     def is_outside(self, function: Function | None) -> bool:
         """Return whether code is looked at as it runs outside captured regions."""

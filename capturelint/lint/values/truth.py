@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.lint.values import modes
 from capturelint.lint.values.frame import Frame, raw_span
 from capturelint.lint.values.join import join_all
 from capturelint.lint.values.narrowing import narrowed, truth_of
@@ -112,6 +113,9 @@ def evaluate_compare(frame: Frame, node: ast.Compare) -> Value:
 
 def _evaluated_compare(frame: Frame, node: ast.Compare) -> Value:
     left = frame.evaluate(node.left)
+    found = modes.answer(frame, node)
+    if found is not None:
+        return found
     result = HOST
     for operator, comparator in zip(node.ops, node.comparators, strict=True):
         right = frame.evaluate(comparator)
