@@ -216,3 +216,79 @@ def test_code_that_is_never_captured_runs_in_all_modes(
     )
 
     assert found.seen == found.wanted
+
+
+def test_operands_and_expressions_are_narrowed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = told(
+        tmp_path,
+        monkeypatch,
+        """
+        def either(x: Tensor, batch, n: int):
+            mode = batch.forward_mode
+            if mode.is_decode() or mode.is_verify():
+                if mode.is_draft():
+                    x  #: never runs
+                if mode.is_verify():
+                    x  #: device tensor
+            if n or mode.is_decode():
+                if mode.is_verify():
+                    x  #: device tensor
+            if torch.cuda.is_current_stream_capturing() and mode.is_decode():
+                x  #: device tensor
+            elif mode.is_decode():
+                x  #: never runs
+            if mode.is_decode() or mode.is_verify() or not torch.cuda.is_current_stream_capturing():
+                if mode.is_draft():
+                    x  #: never runs
+
+        def chosen(x: Tensor, batch):
+            y = x if batch.forward_mode.is_mixed() else None
+            y  #: host value, = None
+            if batch.forward_mode.is_decode():
+                z = None if batch.lens is None else x
+                z  #: host value, = None
+
+        def looped(x: Tensor, batch):
+            for one in batch.lens:
+                pass
+            if batch.forward_mode.is_verify():
+                x  #: never runs
+            x  #: device tensor
+
+        def listed(x: Tensor, batch):
+            [one for one in batch.lens]
+            if batch.forward_mode.is_verify():
+                x  #: never runs
+            x  #: device tensor
+
+        def step(x: Tensor, batch, n: int):
+            either(x, batch, n)
+            chosen(x, batch)
+            looped(x, batch)
+            listed(x, batch)
+        """,
+    )
+
+    assert found.seen == found.wanted
+
+
+def test_a_root_runs_in_all_modes_whoever_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = told(
+        tmp_path,
+        monkeypatch,
+        """
+        def forward(x: Tensor, batch):
+            if batch.forward_mode.is_verify():
+                x  #: device tensor
+
+        def step(x: Tensor, batch):
+            if batch.forward_mode.is_decode():
+                forward(x, batch)
+        """,
+    )
+
+    assert found.seen == found.wanted
