@@ -484,3 +484,39 @@ def test_where_two_aliases_rest_on_each_other_all_is_checked_anew(tmp_path: Path
     project.edit("pkg/model.py", "        n = x.sum()", "        # why\n        n = x.sum()")
 
     assert project.cached() == (project.plain(), False)
+
+
+_STEP = """\
+    from torch import nn
+
+
+    class Step(nn.Module):
+        def forward(self, x, batch):
+            if batch.forward_mode.is_decode():
+                return one_by_one(x, batch)
+            return x
+
+
+    def one_by_one(x, batch):
+        return x.sum() if not batch.forward_mode.is_target_verify() else x.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "is_alone"),
+    [
+        ("if batch.forward_mode.is_decode():  # all there is", True),
+        ("if batch.forward_mode.is_target_verify():", False),
+    ],
+)
+def test_modes_in_which_a_call_is_made_are_what_others_may_see(
+    new: str, is_alone: bool, tmp_path: Path
+) -> None:
+    project = Project(tmp_path, {"step.py": _STEP}, preset=("sglang",))
+    project.cached()
+    project.edit("step.py", "if batch.forward_mode.is_decode():", new)
+    found, is_kept = project.cached()
+
+    assert is_kept is is_alone
+    assert found == project.plain()
+    assert bool(found.findings) is not is_alone
