@@ -74,7 +74,7 @@ class Value(NamedTuple):
     `name` is the dotted name of something outside the project, such as `torch.nn.functional.relu`
     (the object itself) or, of a MODULE, the class it is an instance of.
     `items` are the values of a tuple or list literal in order; `element` is what iterating gives.
-    `pinned` and `varies` are about host tensors: page-locked; changes from call to call.
+    `pinned` and `varies` are about host tensors: may be page-locked; changes from call to call.
     `sources` are the places whose changing values a host value was made of.
     `weak` marks a device tensor that is only supposed to be one from how the code uses it;
     `optional` one that may be None, `mixed` one that is a plain number on another way to here.
@@ -124,6 +124,8 @@ class Value(NamedTuple):
 UNKNOWN = Value()
 DEVICE = Value(Kind.DEVICE_TENSOR)
 HOST_TENSOR = Value(Kind.HOST_TENSOR)
+# That it lives on the host is told by its name alone.
+NAMED_HOST_TENSOR = Value(Kind.HOST_TENSOR, pinned=True)
 HOST = Value(Kind.HOST_VALUE)
 SHAPE = Value(Kind.SHAPE, "int")
 MODULE = Value(Kind.MODULE)

@@ -227,9 +227,18 @@ def argument(
 
 
 def is_asynchronous(node: cst.Call) -> bool:
-    """Return whether a copy is asked not to wait, by `non_blocking=True` or a value not known."""
+    """Return whether a copy is asked not to wait, by `non_blocking=True` or a value not known.
+
+    By position, as in `copy_(source, True)`, only True is taken for it.
+    """
     given = argument(node, "non_blocking")
-    return given is not None and not (isinstance(given, cst.Name) and given.value == "False")
+    if given is not None:
+        return not (isinstance(given, cst.Name) and given.value == "False")
+    return any(
+        isinstance(arg.value, cst.Name) and arg.value.value == "True"
+        for arg in node.args[1:]
+        if arg.keyword is None
+    )
 
 
 def has_star_arguments(node: cst.Call) -> bool:

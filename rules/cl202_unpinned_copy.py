@@ -40,6 +40,7 @@ from capturelint.rule import (
     Triggers,
     Value,
     argument,
+    has_star_arguments,
     is_asynchronous,
     method_call,
     names,
@@ -84,8 +85,8 @@ class UnpinnedCopy(Rule):
     def _judge_move(self, node: cst.Call, source: Value, form: str) -> None:
         if not source.pinned:
             self._say(node, form, waits=not is_asynchronous(node))
-        elif argument(node, "non_blocking") is None:
-            self.report(node, f"`{form}` waits for a pinned tensor, use `non_blocking=True`")
+        elif not is_asynchronous(node) and not has_star_arguments(node):
+            self._say_waiting(node, form)
 
     def _judge_copy_into(self, node: cst.Call) -> None:
         source = argument(node, "src", 0)
@@ -97,7 +98,11 @@ class UnpinnedCopy(Rule):
         device = argument(node, "device")
         if data is None or device is None or not self._is_host_tensor(data):
             return
-        if self._is_device(device):
+        if not self._is_device(device):
+            return
+        if self.value(data).pinned and name != "torch.tensor":
+            self._say_waiting(node, f"{name}()")
+        else:
             self._say(node, f"{name}()")
 
     def _judge_where(self, node: cst.Call, operands: list[cst.BaseExpression]) -> None:
@@ -126,6 +131,11 @@ class UnpinnedCopy(Rule):
     def _say(self, node: cst.Call, form: str, *, waits: bool = True) -> None:
         message = f"`{form}` copies unpinned host memory to the device during capture"
         self.report(node, message, waits=waits)
+
+    def _say_waiting(self, node: cst.Call, form: str) -> None:
+        """Report a blocking copy, which is refused wherever its source lies."""
+        text = f"`{form}` waits for its copy from the host; a pinned one needs `non_blocking=True`"
+        self.report(node, text)
 
 
 def _targets(node: cst.Call) -> Iterator[cst.BaseExpression]:

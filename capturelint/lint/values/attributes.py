@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
+from capturelint.kind import NAMED_HOST_TENSOR, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
 from capturelint.lint.values.arguments import Arguments
@@ -145,7 +145,7 @@ class Attributes:
             found = Value(optional=True) if found.is_none else found._replace(constant=())
         is_vague = found.kind in (Kind.UNKNOWN, Kind.DEVICE_TENSOR) and not found.refs
         if is_vague and self._analysis.surroundings.is_host_name(name):
-            return Value(Kind.HOST_TENSOR)
+            return NAMED_HOST_TENSOR
         is_config = tables.is_config_name(name)
         if is_config and found.is_unknown:
             return Value(Kind.HOST_VALUE)

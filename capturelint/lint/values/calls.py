@@ -76,7 +76,8 @@ def _called(
             return Value(Kind.HOST_VALUE, name=host_sources.MAKERS[target.name])
         given = call_outside(frame, target.name, name, arguments, node)
         mark = host_sources.mark_of_function(target.name, given)
-        if given.pinned and frame.live and given.kind is Kind.HOST_TENSOR:
+        is_new = "pin_memory" in dict(arguments.keywords)
+        if is_new and given.pinned and frame.live and given.kind is Kind.HOST_TENSOR:
             mark = Mark.PINNED
         return given if mark is None else changed(frame, mark, node, given)
     if target.refs:

@@ -107,18 +107,23 @@ def _through_call(
     if name not in _COPIES:
         sources = tuple(one for one in sources if one.mark not in _OF_PINNED)
         note_use(frame, sources)
-    elif _may_not_wait(node) and (name != "copy_" or parts[0].is_device_tensor):
+    elif _may_copy_pinned(node, parts) and (name != "copy_" or parts[0].is_device_tensor):
         note_use(frame, (one for one in sources if one.mark in _OF_PINNED))
     return value
 
 
-def _may_not_wait(node: ast.Call) -> bool:
-    """Return whether a copy is asked for that does not wait, as capture wants of pinned memory."""
-    return any(
-        keyword.arg == "non_blocking"
-        and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
-        for keyword in node.keywords
-    )
+def _may_copy_pinned(node: ast.Call, parts: list[Value]) -> bool:
+    """Return whether a copy may be of pinned memory and not wait, so that a graph holds it."""
+    if not any(part.pinned for part in parts):
+        return False
+    flags = [keyword.value for keyword in node.keywords if keyword.arg == "non_blocking"]
+    # `copy_(source, True)`: what moves a tensor takes other truths by name alone.
+    flags += [given for given in node.args[1:] if _is_true(given)]
+    return any(not isinstance(flag, ast.Constant) or flag.value for flag in flags)
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _known(frame: Frame, node: ast.expr) -> Value:

@@ -71,6 +71,8 @@ def _unary(frame: Frame, node: ast.expr) -> Value:
     if isinstance(node.op, ast.Not):
         return truth.evaluate_not(frame, node)
     value = frame.evaluate(node.operand)
+    if value.pinned:
+        value = value._replace(pinned=False)
     if (
         value.constant
         and isinstance(node.op, ast.USub)

@@ -33,7 +33,7 @@ def made_like(args: Sequence[Value], keywords: Keywords) -> Value:
     if device is not None and not device.is_none:
         kind = place_of(device)
     dtype = dtype_of(keywords["dtype"]) if "dtype" in keywords else args[0].dtype
-    return Value(kind, dtype, args[0].rank)
+    return Value(kind, dtype, args[0].rank, pinned=_may_be_true(keywords.get("pin_memory")))
 
 
 def _default_dtype(name: str, args: Sequence[Value]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
+from capturelint.kind import HOST, NAMED_HOST_TENSOR, UNKNOWN, Kind, Role, Value
 from capturelint.lint.symbols import Symbol
 from capturelint.lint.values import tables, tensors
 from capturelint.lint.values.frame import Frame
@@ -72,7 +72,7 @@ def attribute_value(frame: Frame, receiver: Value, name: str) -> Value:
         own = tensors.attribute(receiver, name)
         # What loaders put on a parameter is known by name alone.
         is_told = own.is_unknown and frame.analysis.surroundings.is_host_name(name)
-        return Value(Kind.HOST_TENSOR) if is_told else own
+        return NAMED_HOST_TENSOR if is_told else own
     if receiver.items is not None and len(receiver.items) == 2 and name in _PAIR:
         # What `max`, `topk` and `sort` give is a tuple with names.
         return receiver.items[_PAIR.index(name)]
@@ -107,7 +107,7 @@ def _by_convention(frame: Frame, receiver: Value, name: str) -> Value:
     if name == "device":
         return tensors.DEVICE_OBJECT
     if frame.analysis.surroundings.is_host_name(name):
-        return Value(Kind.HOST_TENSOR)
+        return NAMED_HOST_TENSOR
     if receiver.kind is Kind.MODULE:
         return _module_attribute(receiver, name)
     if tables.is_config_name(name):

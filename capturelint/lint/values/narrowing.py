@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from capturelint.kind import DEVICE, HOST, NONE, UNKNOWN, Kind, Ref, Role, Value
+from capturelint.kind import DEVICE, HOST, NAMED_HOST_TENSOR, NONE, UNKNOWN, Kind, Ref, Role, Value
 from capturelint.lint.values import modes
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import join_all
@@ -126,7 +126,7 @@ def _as_instance(frame: Frame, node: ast.expr, value: Value, found: Value) -> Va
         name = chain_text(node).rpartition(".")[2]
         if value.is_tensor or frame.analysis.surroundings.is_host_name(name):
             known = value._replace(optional=False, weak=False, mixed=False)
-            return known if value.is_tensor else Value(Kind.HOST_TENSOR)
+            return known if value.is_tensor else NAMED_HOST_TENSOR
         # Around a captured region a tensor is as often on the host; of a number this arm is for
         # what other callers pass.
         is_number = value.kind is Kind.HOST_VALUE and not value.is_none

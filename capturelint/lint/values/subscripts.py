@@ -9,6 +9,7 @@ from capturelint.lint.values.follow import call_method_of_refs
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, sequence
 from capturelint.lint.values.lookup import attribute_value
+from capturelint.lint.values.pinned import is_view
 from capturelint.lint.values.rebound import note_item_read
 from capturelint.rule import Trait
 
@@ -38,7 +39,9 @@ def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
         kind = base.kind
         if kind is Kind.HOST_TENSOR and index.is_device_tensor:
             kind = Kind.UNKNOWN
-        return Value(kind, base.dtype, _indexed_rank(base, index, node.slice), weak=base.weak)
+        pinned = base.pinned and is_view(node.slice, index)
+        rank = _indexed_rank(base, index, node.slice)
+        return Value(kind, base.dtype, rank, weak=base.weak, pinned=pinned)
     if base.items is not None and index.constant and isinstance(index.constant[0], int):
         position = index.constant[0]
         if -len(base.items) <= position < len(base.items):

@@ -183,7 +183,7 @@ class Surroundings:
     def placed(self, name: str, value: Value) -> Value:
         """Return a parameter's value, moved to the host where its name says that it lives there."""
         if value.kind is Kind.DEVICE_TENSOR and self.is_host_name(name):
-            return value._replace(kind=Kind.HOST_TENSOR)
+            return value._replace(kind=Kind.HOST_TENSOR, pinned=True)
         if value.is_unknown and self.is_host_name(name):
             return HOST
         return value

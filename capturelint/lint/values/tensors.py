@@ -13,16 +13,16 @@ from capturelint.kind import (
     Value,
 )
 from capturelint.lint.values import tables
+from capturelint.lint.values.converted import converted, moved
 from capturelint.lint.values.factories import (
     Keywords,
     dtype_of,
-    is_dtype,
     made,
     made_like,
-    place_of,
     supposed,
 )
 from capturelint.lint.values.join import element_of, join_all, sequence
+from capturelint.lint.values.pinned import keeps_memory
 
 DEVICE_OBJECT = Value(Kind.HOST_VALUE, name="@device")
 SUPPOSED_DEVICE = DEVICE_OBJECT._replace(weak=True)
@@ -45,8 +45,9 @@ def attribute(receiver: Value, name: str) -> Value:
     if name in tables.HOST_ATTRIBUTES:
         return Value(Kind.HOST_VALUE, name="@dtype.dtype") if name == "dtype" else HOST
     if name in tables.TENSOR_ATTRIBUTES:
-        optional = name == "grad"
-        return Value(receiver.kind, receiver.dtype, receiver.rank, optional=optional)
+        is_grad = name == "grad"
+        pinned = receiver.pinned and not is_grad
+        return Value(receiver.kind, receiver.dtype, receiver.rank, pinned=pinned, optional=is_grad)
     return UNKNOWN
 
 
@@ -63,18 +64,19 @@ def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords
             SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)
         )
     if name in tables.READ_METHODS:
-        return HOST
+        return HOST._replace(pinned=True) if name == "numpy" and receiver.pinned else HOST
     if name in tables.HOST_METHODS:
         return HOST
     if name == "cpu":
-        return Value(Kind.HOST_TENSOR, receiver.dtype, receiver.rank)
+        pinned = receiver.pinned and receiver.kind is Kind.HOST_TENSOR
+        return Value(Kind.HOST_TENSOR, receiver.dtype, receiver.rank, pinned=pinned)
     if name in ("cuda", "pin_memory"):
         kind = Kind.DEVICE_TENSOR if name == "cuda" else receiver.kind
         return Value(kind, receiver.dtype, receiver.rank, pinned=name == "pin_memory")
     if name == "type_as" and args and args[0].is_tensor:
-        return Value(args[0].kind, args[0].dtype, receiver.rank)
+        return moved(receiver, args[0].kind, args[0].dtype)
     if name in ("to", "type"):
-        return _converted(receiver, args, keywords)
+        return converted(receiver, args, keywords)
     if name in tables.NEW_FACTORIES:
         return made(name.removeprefix("new_"), args, keywords, receiver.kind)
     return _computed(receiver, name, args, keywords)
@@ -97,7 +99,7 @@ def function(
         constant = args[0].constant if args else ()
         return Value(Kind.HOST_VALUE, name="@device", constant=constant)
     if name in ("torch.from_numpy", "torch.frombuffer", "torch.from_file"):
-        return HOST_TENSOR
+        return HOST_TENSOR._replace(pinned=bool(args) and args[0].pinned)
     if name in tables.HOST_FUNCTIONS:
         return HOST
     if last in tables.LEGACY_TENSORS and name == f"torch.{last}":
@@ -153,6 +155,7 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
     if kind is Kind.HOST_TENSOR and any(a.is_device_tensor for a in (*args, *keywords.values())):
         kind = Kind.DEVICE_TENSOR
     dtype = _result_dtype(receiver, name)
+    pinned = receiver.pinned and keeps_memory(receiver, name, dtype)
     has_dim = "dim" in keywords or "axis" in keywords or bool(args)
     if name in tables.REDUCTIONS and not has_dim:
         keeps = name in ("sum", "max", "min", "prod", "amax", "amin", "median")
@@ -168,7 +171,8 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
         return sequence((Value(kind, receiver.dtype), Value(kind, "int")))
     if name in tables.LIST_METHODS:
         rank = receiver.rank - 1 if name == "unbind" and receiver.rank > 0 else receiver.rank
-        return sequence(None, Value(kind, receiver.dtype, rank if name != "meshgrid" else -1))
+        rank = rank if name != "meshgrid" else -1
+        return sequence(None, Value(kind, receiver.dtype, rank, pinned=pinned))
     if name in ("unique", "unique_consecutive", "nonzero") and keywords:
         return Value(Kind.UNKNOWN)
     rank = _result_rank(receiver, name, args)
@@ -177,7 +181,7 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
     explicit = keywords.get("dtype")
     if explicit is not None:
         dtype = dtype_of(explicit)
-    return Value(kind, dtype, rank)
+    return Value(kind, dtype, rank, pinned=pinned)
 
 
 def _result_dtype(receiver: Value, name: str) -> str:
@@ -210,25 +214,6 @@ def _result_rank(receiver: Value, name: str, args: Sequence[Value]) -> int:
     if name in ("bincount", "masked_select", "unique"):
         return 1
     return -1
-
-
-def _converted(receiver: Value, args: Sequence[Value], keywords: Keywords) -> Value:
-    """Return `x.to(...)` or `x.type(...)`."""
-    kind, dtype = receiver.kind, receiver.dtype
-    for arg in (*args, *(keywords[key] for key in ("dtype", "device", "other") if key in keywords)):
-        if is_dtype(arg):
-            dtype = dtype_of(arg)
-        elif arg.is_tensor:
-            kind, dtype = arg.kind, arg.dtype
-        elif arg.name == "@device" or (arg.constant and isinstance(arg.constant[0], str)):
-            kind = place_of(arg)
-        elif arg.constant and isinstance(arg.constant[0], bool):
-            continue
-        else:
-            dtype = ""
-            if receiver.kind is Kind.HOST_TENSOR:
-                return UNKNOWN
-    return Value(kind, dtype, receiver.rank, pinned=receiver.pinned and kind is receiver.kind)
 
 
 def _shape(rank: int) -> Value:
