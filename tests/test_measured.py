@@ -23,9 +23,17 @@ from capturelint.operations.measured import captured
 RULES = builtin_rules()
 
 # Operations that no code exercises, and why.
+_GROUP = "it needs a group of processes"
 WITHOUT_CODE = {
     "numpy.array": "it raises eagerly as well",
     "numpy.asarray": "it raises eagerly as well",
+    "torch.distributed.all_gather_object": _GROUP,
+    "torch.distributed.barrier": _GROUP,
+    "torch.distributed.broadcast_object_list": _GROUP,
+    "torch.distributed.gather_object": _GROUP,
+    "torch.distributed.recv_object_list": _GROUP,
+    "torch.distributed.scatter_object_list": _GROUP,
+    "torch.distributed.send_object_list": _GROUP,
     "torch.ops.fbgemm.keyed_jagged_index_select_dim1": "FBGEMM is not installed",
     "torch.ops.fbgemm.permute_1D_sparse_data": "FBGEMM is not installed",
     "torch.ops.fbgemm.permute_2D_sparse_data": "FBGEMM is not installed",

@@ -13,6 +13,23 @@ LIBRARIES: tuple[Operation, ...] = (
     ),
     *refusing("CL701", "torch.cuda.Stream.synchronize torch.cuda.Stream.query"),
     *refusing("CL701", "torch.accelerator.synchronize"),
+    # `WorkNCCL::wait` synchronizes the stream after a barrier (`ProcessGroupNCCL.cpp`); objects are
+    # pickled on the host and their sizes read there (`.to(device)` and `.item()` in
+    # `torch/distributed/distributed_c10d.py`).
+    *refusing("CL701", "torch.distributed.barrier", "over NCCL", spared_by=("async_op",)),
+    *refusing(
+        "CL701",
+        "torch.distributed.all_gather_object torch.distributed.gather_object "
+        "torch.distributed.scatter_object_list",
+        "over NCCL",
+    ),
+    *refusing(
+        "CL701",
+        "torch.distributed.broadcast_object_list torch.distributed.send_object_list "
+        "torch.distributed.recv_object_list",
+        "over NCCL",
+        spared_by=("device",),
+    ),
     *safe("torch.cuda.Event.record torch.cuda.Stream.wait_stream torch.cuda.Event.wait"),
     *safe("torch.cuda.empty_cache torch.cuda.mem_get_info"),
     # CL801
