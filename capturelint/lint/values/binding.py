@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from capturelint.kind import Kind, Mark, Value
+from capturelint.lint.values import first_calls
 from capturelint.lint.values.changing import note_use, sources_of, written_on_host
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.given_back import may_give_back
@@ -27,7 +28,7 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
             value = surroundings.placed(target.id, value)
         value = surroundings.fixed_attribute(target.id) or value
         frame.env[target.id] = value
-        frame.kept.inputs.discard(target.id)
+        _note_computed(frame, target.id, value, source)
         if frame.dotted_keys:
             _forget(frame, target.id)
     elif isinstance(target, ast.Tuple | ast.List):
@@ -68,10 +69,22 @@ def _bind_attribute(
         frame.kept.written |= {target.attr}
 
 
+def _note_computed(frame: Frame, name: str, value: Value, source: ast.expr | None) -> None:
+    """Note whether a name is bound to what is computed from the arguments of this call."""
+    kept = frame.kept
+    is_tensor = source is not None and value.is_device_tensor and not value.weak
+    if source is not None and is_tensor and first_calls.is_computed(frame, source):
+        kept.computed.add(name)
+    else:
+        kept.computed.discard(name)
+    kept.inputs.discard(name)
+
+
 def bind_in_place(frame: Frame, target: ast.expr, value: Value) -> None:
     """Bind the target of `+=`: a tensor stays where it is, so that nothing new is kept."""
     if not isinstance(target, ast.Attribute) or not value.is_tensor:
-        bind(frame, target, value)
+        # What is updated in place is made of what it was.
+        bind(frame, target, value, target if isinstance(target, ast.Name) else None)
         return
     _set_attribute(frame, target, value)
     if frame.live:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.frame import Frame, chain_text, raw_span
+from capturelint.lint.values.tables import TENSOR_ATTRIBUTES
 
 # They ask for the form of a tensor, or make another of the same form.
 _FORM_ATTRIBUTES = frozenset("shape device dtype ndim is_cuda requires_grad".split())
@@ -27,8 +28,40 @@ def remembered(frame: Frame, body: Sequence[ast.stmt]) -> Iterator[str]:
             continue
         value = frame.env.get(f"{frame.self_name}.{target.attr}")
         is_tensor = value is not None and value.is_device_tensor and not value.weak
-        if is_tensor and any(_is_tensor_given(frame, name) for name in _valued(statement.value)):
+        given = any(_is_tensor_given(frame, name) for name in _valued(statement.value))
+        if is_tensor and (given or is_computed(frame, statement.value)):
             yield target.attr
+
+
+def is_computed(frame: Frame, node: ast.expr) -> bool:
+    """Return whether an expression surely computes with what is in an argument, not its form alone.
+
+    What the project's own functions and modules make of an argument is not known.
+    """
+    if isinstance(node, ast.Name):
+        return node.id in frame.kept.computed or _is_tensor_given(frame, node.id)
+    if isinstance(node, ast.BinOp):
+        return is_computed(frame, node.left) or is_computed(frame, node.right)
+    if isinstance(node, ast.UnaryOp):
+        return is_computed(frame, node.operand)
+    if isinstance(node, ast.Subscript):
+        return is_computed(frame, node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr in TENSOR_ATTRIBUTES and is_computed(frame, node.value)
+    return isinstance(node, ast.Call) and _is_computing(frame, node)
+
+
+def _is_computing(frame: Frame, node: ast.Call) -> bool:
+    """Return whether a method of a tensor, or what is of torch, computes with an argument."""
+    function = node.func
+    name = chain_text(function).rpartition(".")[2]
+    if name in _FORM_CALLS:
+        return False
+    if isinstance(function, ast.Attribute) and is_computed(frame, function.value):
+        return True
+    known = frame.values.get(raw_span(function))
+    is_of_torch = known is not None and known.name.startswith("torch.") and not known.refs
+    return is_of_torch and any(is_computed(frame, given) for given in node.args)
 
 
 def _is_tensor_given(frame: Frame, name: str) -> bool:

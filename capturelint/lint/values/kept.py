@@ -53,7 +53,8 @@ class Kept:
     """The reads, stores and calls of one evaluation.
 
     `item_counters` are places that count up an item of a mapping, with its text, and `item_numbers`
-    the texts of items that are set to numbers, with the arms that lead there. `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
+    the texts of items that are set to numbers, with the arms that lead there. `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet,
+    `computed` names of tensors that were computed from what is in them. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
     that a block of the first call fills from an argument, with the place of its test. `moved`: places
     that put what an attribute of self holds back there, moved to a device.
     """
@@ -62,6 +63,7 @@ class Kept:
     written: frozenset[str] = frozenset()
     where: dict[str, frozenset[str]] = field(default_factory=dict)
     inputs: set[str] = field(default_factory=set)
+    computed: set[str] = field(default_factory=set)
     reads: list[Read] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
