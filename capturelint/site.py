@@ -97,7 +97,8 @@ class Region:
     """A captured region. `first` and `last` are places in `Site.steps`; `last` is not part of it.
 
     `graph` is the text of what it is captured into, "" where that cannot be told. `keywords` are
-    those of `torch.cuda.graph` or `capture_begin`.
+    those of `torch.cuda.graph` or `capture_begin`. `stream` is the text of the stream that
+    `torch.cuda.graph` is given, "" where it is given none, `...` where that is not known.
     """
 
     block: Block
@@ -107,6 +108,7 @@ class Region:
     last: int
     blocks: tuple[Block, ...]
     keywords: tuple[tuple[str, object], ...]
+    stream: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,13 @@ then `torch.cuda.current_stream().wait_stream(side)`; or the same with events. I
 Around a region, a warm-up on a new stream that has not waited for the current one is reported too: it
 may read inputs before they are written.
 
-Where a function waits for anything before or after, by a stream or an event, or is not seen to make or
+Where a function, or a region that it captures, waits for anything before or after, by a stream or an event, or is not seen to make or
 hold the stream itself, nothing is reported: the other half may be elsewhere.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -36,6 +38,7 @@ from capturelint.rule import (
     Deed,
     Effect,
     Inside,
+    Region,
     Rule,
     Site,
     Step,
@@ -105,9 +108,39 @@ class StrayStream(Rule):
                 self._say(call, f"`{text}` is not joined to the capturing stream again")
 
     def judge_site(self, site: Site) -> None:
-        """Report a warm-up on a new stream that has not waited for what its inputs need."""
+        """Report streams of the site that are astray, in its regions and in its warm-up."""
         if not site.regions:
             return
+        for region in site.regions:
+            self._judge_region(site, region)
+        self._judge_warmup(site)
+
+    def _judge_region(self, site: Site, region: Region) -> None:
+        """Report a stream of this function that a region enters without a fork, or does not join."""
+        inside = site.steps[region.first : region.last]
+        for place, step in enumerate(inside):
+            stream = _entered_stream(step)
+            if not stream or not _is_made_here(site, region, stream, step):
+                continue
+            if not any(_is_inside(s, stream) for s in inside[place + 1 :]):
+                continue
+            waits = [s for s in inside if _orders(s)]
+            if not waits:
+                self._say_astray(step, region, stream)
+            elif _forks(inside[:place], stream) and not _joins(inside[place:], stream):
+                text = f"`{stream}` is not joined to the capturing stream again, so its work is refused"
+                self.report_at(step.span, text, effects=(Effect.REFUSES,))
+
+    def _say_astray(self, step: Step, region: Region, stream: str) -> None:
+        """Report work on a stream that is not forked, which only the mode `relaxed` lets pass."""
+        text = f"`{stream}` is not forked from the capturing stream, so its work is "
+        if dict(region.keywords).get("capture_error_mode", "global") == "relaxed":
+            self.report_at(step.span, f"{text}in no replay", effects=(Effect.STALE,))
+        else:
+            self.report_at(step.span, f"{text}refused", effects=(Effect.REFUSES,))
+
+    def _judge_warmup(self, site: Site) -> None:
+        """Report a warm-up on a new stream that has not waited for what its inputs need."""
         for place, step in enumerate(site.steps):
             if step.deed is not Deed.CALL or step.name not in _CONTEXTS or step.region is not None:
                 continue
@@ -145,6 +178,58 @@ class StrayStream(Rule):
 
     def _say(self, node: cst.Call, message: str) -> None:
         self.report(node, f"{message}, so its work is refused", effects=(Effect.REFUSES,))
+
+
+def _entered_stream(step: Step) -> str:
+    """Return the local name of the stream that a step of a region enters, else ""."""
+    if step.deed is not Deed.CALL or step.name not in _CONTEXTS or len(step.names) != 1:
+        return ""
+    # What an attribute holds, another method may fork and join.
+    return step.names[0] if step.names[0].isidentifier() else ""
+
+
+def _is_made_here(site: Site, region: Region, stream: str, entered: Step) -> bool:
+    """Return whether a stream is made before the region, and nothing else may fork or join it."""
+    before = site.steps[: region.first]
+    made = [s for s in before if s.deed is Deed.BIND and s.about == stream]
+    if not made or made[-1].name not in _MAKERS or made[-1].function != entered.function:
+        return False
+    if region.stream and not any(
+        s.deed is Deed.BIND and s.about == region.stream and s.name in _MAKERS for s in before
+    ):
+        return False
+    is_capturing = stream == region.stream or any(b.about == stream for b in region.blocks)
+    others = [s for s in site.steps if s.function != entered.function]
+    is_shared = any(entered.function in s.blocks and _is_about(s, stream) for s in others)
+    return not is_capturing and not is_shared and not any(_gives(s, stream) for s in site.steps)
+
+
+def _is_about(step: Step, stream: str) -> bool:
+    return stream in step.names or step.about.partition(".")[0] == stream
+
+
+def _gives(step: Step, stream: str) -> bool:
+    """Return whether a step may have other code wait for a stream, or make it the current one."""
+    if step.deed is Deed.BIND:
+        return stream in step.names
+    is_own = step.name in _CONTEXTS or _orders(step) or step.about.endswith(".record_stream")
+    return step.deed is Deed.CALL and stream in step.names and not is_own
+
+
+def _is_inside(step: Step, stream: str) -> bool:
+    entered = [b for b in step.within(Inside.CONTEXT) if b.name in _CONTEXTS]
+    return bool(entered) and entered[-1].about == stream
+
+
+def _forks(steps: Sequence[Step], stream: str) -> bool:
+    return any(s.deed is Deed.CALL and s.about == f"{stream}.wait_stream" for s in steps)
+
+
+def _joins(steps: Sequence[Step], stream: str) -> bool:
+    """Return whether anything may wait for a stream after work on it has begun."""
+    return any(
+        _orders(s) and (not s.about.endswith(".wait_stream") or stream in s.names) for s in steps
+    )
 
 
 def _orders(step: Step) -> bool:

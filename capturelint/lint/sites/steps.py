@@ -62,12 +62,19 @@ class Steps:
         span = self.placed(node)
         self.steps.append(Step(deed, about, span, self.blocks, name, how, names, keywords, value))
 
-    def begin(self, graph: str, node: ast.AST, keywords: tuple[tuple[str, object], ...]) -> None:
+    def begin(
+        self,
+        graph: str,
+        node: ast.AST,
+        keywords: tuple[tuple[str, object], ...],
+        *,
+        stream: str = "",
+    ) -> None:
         """Begin a captured region that the blocks which follow, or `end`, will end."""
         block = Block(Inside.REGION, self.number(), about=graph)
         place = len(self.steps)
         self.regions.append(
-            Region(block, graph, self.placed(node), place, -1, self.blocks, keywords)
+            Region(block, graph, self.placed(node), place, -1, self.blocks, keywords, stream)
         )
         self.blocks = (*self.blocks, block)
 
@@ -91,7 +98,7 @@ class Steps:
             given = [*expression.args[:1], *(k.value for k in expression.keywords[:1])]
             first = key_of(given[0]) or ast.unparse(given[0]) if given else ""
         if name in GRAPHS:
-            self.begin(first, expression, keywords)
+            self.begin(first, expression, keywords, stream=_stream_of(expression))
             return None
         return Block(
             Inside.CONTEXT,
@@ -109,3 +116,12 @@ class Steps:
         arms = [self._chosen(expression.body), self._chosen(expression.orelse)]
         calls = [arm for arm in arms if isinstance(arm, ast.Call)]
         return next((arm for arm in calls if self.named(arm.func) in GRAPHS), expression)
+
+
+def _stream_of(expression: ast.expr) -> str:
+    """Return the text of the stream that `torch.cuda.graph(graph, pool, stream)` is given, if any."""
+    if is_open(expression) or not isinstance(expression, ast.Call):
+        return "..."
+    given = [*expression.args[2:3], *(k.value for k in expression.keywords if k.arg == "stream")]
+    is_none = bool(given) and isinstance(given[0], ast.Constant) and given[0].value is None
+    return (key_of(given[0]) or "...") if given and not is_none else ""
