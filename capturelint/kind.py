@@ -32,6 +32,14 @@ class Role(IntEnum):
     MODE = 6
 
 
+class Pinned(IntEnum):
+    """Whether a tensor of the host may lie in page-locked memory, by what makes it."""
+
+    NO = 0
+    UNTOLD = 1  # its name alone says that it lives on the host
+    YES = 2
+
+
 class Mark(Enum):
     """What a place in captured code does that a replay does not do again, where that matters."""
 
@@ -74,7 +82,8 @@ class Value(NamedTuple):
     `name` is the dotted name of something outside the project, such as `torch.nn.functional.relu`
     (the object itself) or, of a MODULE, the class it is an instance of.
     `items` are the values of a tuple or list literal in order; `element` is what iterating gives.
-    `pinned` and `varies` are about host tensors: may be page-locked; changes from call to call.
+    `pinned` and `varies` are about host tensors, and arrays over them: whether they may be
+    page-locked; changes from call to call.
     `sources` are the places whose changing values a host value was made of.
     `weak` marks a device tensor that is only supposed to be one from how the code uses it;
     `optional` one that may be None, `mixed` one that is a plain number on another way to here.
@@ -88,7 +97,7 @@ class Value(NamedTuple):
     refs: tuple[Ref, ...] = ()
     items: tuple[Value, ...] | None = None
     element: Value | None = None
-    pinned: bool = False
+    pinned: Pinned = Pinned.NO
     varies: bool = False
     weak: bool = False
     optional: bool = False
@@ -125,7 +134,7 @@ UNKNOWN = Value()
 DEVICE = Value(Kind.DEVICE_TENSOR)
 HOST_TENSOR = Value(Kind.HOST_TENSOR)
 # That it lives on the host is told by its name alone.
-NAMED_HOST_TENSOR = Value(Kind.HOST_TENSOR, pinned=True)
+NAMED_HOST_TENSOR = Value(Kind.HOST_TENSOR, pinned=Pinned.UNTOLD)
 HOST = Value(Kind.HOST_VALUE)
 SHAPE = Value(Kind.SHAPE, "int")
 MODULE = Value(Kind.MODULE)

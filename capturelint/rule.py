@@ -11,7 +11,7 @@ from libcst.metadata import CodeRange
 
 from capturelint.condition import asked_tensor, only_raises, parts_of_test
 from capturelint.finding import Effect, Fix, Span
-from capturelint.kind import UNKNOWN, Kind, Mark, Value
+from capturelint.kind import UNKNOWN, Kind, Mark, Pinned, Value
 from capturelint.operations import OPERATIONS, Operation, operations_of
 from capturelint.release import Release
 from capturelint.site import (
@@ -38,6 +38,7 @@ __all__ = [
     "Kind",
     "Mark",
     "Operation",
+    "Pinned",
     "Region",
     "Report",
     "Rule",

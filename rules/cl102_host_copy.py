@@ -33,6 +33,7 @@ from capturelint.rule import (
     About,
     Effect,
     Kind,
+    Pinned,
     Rule,
     Triggers,
     Value,
@@ -100,7 +101,7 @@ class HostCopy(Rule):
             return
         if not _is_sure(self.value(source)):
             return
-        if not target.pinned or not is_asynchronous(node):
+        if target.pinned is not Pinned.YES:
             self._refuse(node, ".copy_(tensor)", waits=not is_asynchronous(node))
         elif self._is_true(node, "non_blocking"):
             self._stale(node, ".copy_(tensor, non_blocking=True)")

@@ -36,6 +36,7 @@ from capturelint.rule import (
     About,
     Effect,
     Kind,
+    Pinned,
     Rule,
     Triggers,
     Value,
@@ -83,7 +84,7 @@ class UnpinnedCopy(Rule):
             self._judge_move(node, value, f".{method}()")
 
     def _judge_move(self, node: cst.Call, source: Value, form: str) -> None:
-        if not source.pinned:
+        if source.pinned is Pinned.NO:
             self._say(node, form, waits=not is_asynchronous(node))
         elif not is_asynchronous(node) and not has_star_arguments(node):
             self._say_waiting(node, form)
@@ -100,7 +101,7 @@ class UnpinnedCopy(Rule):
             return
         if not self._is_device(device):
             return
-        if self.value(data).pinned and name != "torch.tensor":
+        if self.value(data).pinned is not Pinned.NO and name != "torch.tensor":
             self._say_waiting(node, f"{name}()")
         else:
             self._say(node, f"{name}()")

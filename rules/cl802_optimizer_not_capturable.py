@@ -1,6 +1,7 @@
 """An optimizer steps inside a captured region, and it or its learning rate is made for eager steps.
 
-`step()` of an optimizer of the Adam family made without `capturable=True`; and, around the region, a
+`step()` of an optimizer of the Adam family made without `capturable=True`; `step()` of a `GradScaler`
+with an optimizer made without `fused=True`, and its `get_scale()`; and, around the region, a
 learning rate that is a Python number and is changed between replays.
 
 ## Why capture cares
@@ -11,14 +12,18 @@ kernels: a scheduler changes the number, and each replay steps with the old one.
 
 Measured on an H200 with torch 2.11: Adam refuses with `param_groups' capturable is False`, and
 captures with `capturable=True` after a warm-up; SGD captures. That schedulers change a tensor in place
-is known from source (`torch/optim/lr_scheduler.py`).
+is known from source (`torch/optim/lr_scheduler.py`), and so is what is said of `GradScaler`
+(`torch/amp/grad_scaler.py`): unless the optimizer takes over the scaling, which the fused ones do, its
+`step()` reads on the host (`.item()`) whether a gradient is infinite. `scale()`, `unscale_()` and
+`update()` stay on the device.
 
 ## What to do instead
 
-Give the optimizer `capturable=True`. Give the learning rate as a tensor on the device, `lr=torch.tensor(1e-3,
+Give the optimizer `capturable=True`, and `fused=True` if a `GradScaler` steps it. Give the learning rate as a tensor on the device, `lr=torch.tensor(1e-3,
 device="cuda")`: schedulers then fill it in place, and replays see it.
 
-An optimizer made with `**options`, or whose `capturable` is not a constant, is not reported.
+An optimizer made with `**options`, or whose `capturable` or `fused` is not a constant, is not reported;
+nor is a scaler whose `enabled` is not.
 """
 
 from __future__ import annotations
@@ -34,12 +39,14 @@ from capturelint.rule import (
     Site,
     Step,
     Triggers,
+    argument,
     excludes,
     method_call,
     names,
 )
 
 _MARK = "@optimizer:"
+_UNFUSED = "@unfused:"
 
 
 class OptimizerNotCapturable(Rule):
@@ -49,15 +56,27 @@ class OptimizerNotCapturable(Rule):
         effects=(Effect.REFUSES, Effect.STALE),
         since="0.1",
     )
-    triggers = Triggers(names=names(["step"]))
+    triggers = Triggers(names=names(["step get_scale"]))
 
     def visit_Call(self, node: cst.Call) -> None:
         called = method_call(node)
-        if called is None or called[1] != "step":
+        if called is None or called[1] not in ("step", "get_scale"):
             return
         name = self.value(called[0]).name
-        if name.startswith(_MARK):
+        if name == "@scaler":
+            self._judge_scaler(node, called[1])
+        elif name.startswith(_MARK) and called[1] == "step":
             text = f"`step()` of {name.removeprefix(_MARK)} without `capturable=True` is refused"
+            self.report(node, text, effects=(Effect.REFUSES,))
+
+    def _judge_scaler(self, node: cst.Call, method: str) -> None:
+        """Report what a scaler reads; a fused optimizer looks on the device whether to step."""
+        stepped = argument(node, "optimizer", 0) if method == "step" else None
+        if stepped is not None and self.value(stepped).name.startswith((_MARK, _UNFUSED)):
+            text = "`GradScaler.step()` reads on the host if it may step an optimizer that is not fused"
+            self.report(node, text, effects=(Effect.REFUSES,))
+        elif method == "get_scale":
+            text = "`GradScaler.get_scale()` reads the scale on the host during capture"
             self.report(node, text, effects=(Effect.REFUSES,))
 
     def judge_site(self, site: Site) -> None:

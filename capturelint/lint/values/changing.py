@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from capturelint.kind import Kind, Mark, Source, Value
+from capturelint.kind import Kind, Mark, Pinned, Source, Value
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import joined_sources
 from capturelint.rule import Trait
@@ -31,7 +31,7 @@ def changed(frame: Frame, mark: Mark, node: ast.AST, value: Value) -> Value:
 def written_on_host(frame: Frame, holder: ast.expr, node: ast.expr, value: Value) -> None:
     """Note that live code writes `node`, all or a part of the pinned tensor that `holder` names."""
     key = chain_text(holder)
-    is_pinned = value.kind is Kind.HOST_TENSOR and value.pinned
+    is_pinned = value.kind is Kind.HOST_TENSOR and value.pinned is Pinned.YES
     if frame.live and is_pinned and key.startswith(f"{frame.self_name}."):
         frame.env[key] = changed(frame, Mark.WRITTEN, node, value)
         frame.dotted_keys = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from capturelint.kind import Kind, Mark, Ref, Role, Source, Value
+from capturelint.kind import Kind, Mark, Pinned, Ref, Role, Source, Value
 from capturelint.lint.values.kept import Arms, RawSpan
 
 _dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -149,7 +149,7 @@ def _said(value: Value, places: Places | None, function: int) -> list[object]:
             raise UnsaidError
     if any(ref.at < 0 and ref.role is not Role.PACKAGE for ref in value.refs):
         raise UnsaidError
-    flags = value.pinned + 2 * value.varies + 4 * value.weak + 8 * value.optional + 16 * value.mixed
+    flags = value.varies + 2 * value.weak + 4 * value.optional + 8 * value.mixed + 16 * value.pinned
     said: list[object] = [_KIND_AT[value.kind], value.dtype, value.rank, flags, value.name]
     said.append([[int(role), at, owner] for role, at, owner in value.refs])
     if value.constant or value.items is not None or value.element is not None or value.sources:
@@ -190,12 +190,12 @@ def _value(said: Any, places: Places, function: int) -> Value:
         tuple(Ref(Role(role), at, owner) for role, at, owner in refs),
         None if items is None else tuple(_value(one, places, function) for one in items),
         None if element is None else _value(element, places, function),
+        Pinned(flags >> 4),
         bool(flags & 1),
         bool(flags & 2),
         bool(flags & 4),
-        bool(flags & 8),
         tuple(_source(one, places, function) for one in sources),
-        bool(flags & 16),
+        bool(flags & 8),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.kind import UNKNOWN, Kind, Pinned, Value
 from capturelint.lint.values.factories import Keywords, dtype_of, is_dtype, place_of
 from capturelint.lint.values.pinned import may_be_same_dtype
 
@@ -27,16 +27,16 @@ def converted(receiver: Value, args: Sequence[Value], keywords: Keywords) -> Val
                 return UNKNOWN
     found = moved(receiver, kind, dtype)
     if kind is Kind.HOST_TENSOR and _lands_pinned(receiver, args, keywords.get("non_blocking")):
-        return found._replace(pinned=True)
+        return found._replace(pinned=Pinned.YES)
     copies = keywords.get("copy")
     is_copied = copies is not None and copies.constant == (True,)
-    return found._replace(pinned=False) if is_copied else found
+    return found._replace(pinned=Pinned.NO) if is_copied else found
 
 
 def moved(receiver: Value, kind: Kind, dtype: str) -> Value:
     """Return a tensor at `kind` and of `dtype`: itself where it is so already."""
     is_same = kind is receiver.kind and may_be_same_dtype(receiver.dtype, dtype)
-    return Value(kind, dtype, receiver.rank, pinned=receiver.pinned and is_same)
+    return Value(kind, dtype, receiver.rank, pinned=receiver.pinned if is_same else Pinned.NO)
 
 
 def _lands_pinned(receiver: Value, args: Sequence[Value], waits: Value | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.kind import HOST, UNKNOWN, Kind, Pinned, Value
 from capturelint.lint.values import calls, hints, modes, truth
 from capturelint.lint.values.follow import is_super_call, super_attribute
 from capturelint.lint.values.frame import Evaluator, Frame, chain_text
@@ -72,7 +72,7 @@ def _unary(frame: Frame, node: ast.expr) -> Value:
         return truth.evaluate_not(frame, node)
     value = frame.evaluate(node.operand)
     if value.pinned:
-        value = value._replace(pinned=False)
+        value = value._replace(pinned=Pinned.NO)
     if (
         value.constant
         and isinstance(node.op, ast.USub)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from capturelint.kind import UNKNOWN, Kind, Value
+from capturelint.kind import UNKNOWN, Kind, Pinned, Value
 
 
 def made(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) -> Value:
@@ -23,7 +23,7 @@ def made(name: str, args: Sequence[Value], keywords: Keywords, default: Kind) ->
         rank = _literal_rank(args[0]) if args else -1
     elif args:
         rank = _size_rank(args, takes_value=name == "full")
-    return Value(kind, dtype, rank, pinned=_may_be_true(keywords.get("pin_memory")))
+    return Value(kind, dtype, rank, pinned=_pinned_by(keywords))
 
 
 def made_like(args: Sequence[Value], keywords: Keywords) -> Value:
@@ -33,7 +33,7 @@ def made_like(args: Sequence[Value], keywords: Keywords) -> Value:
     if device is not None and not device.is_none:
         kind = place_of(device)
     dtype = dtype_of(keywords["dtype"]) if "dtype" in keywords else args[0].dtype
-    return Value(kind, dtype, args[0].rank, pinned=_may_be_true(keywords.get("pin_memory")))
+    return Value(kind, dtype, args[0].rank, pinned=_pinned_by(keywords))
 
 
 def _default_dtype(name: str, args: Sequence[Value]) -> str:
@@ -73,8 +73,10 @@ def _size_rank(args: Sequence[Value], *, takes_value: bool) -> int:
     return len(args) if is_number else -1
 
 
-def _may_be_true(value: Value | None) -> bool:
-    return value is not None and value.constant not in ((False,), (None,))
+def _pinned_by(keywords: Keywords) -> Pinned:
+    asked = keywords.get("pin_memory")
+    is_plain = asked is None or asked.constant in ((False,), (None,))
+    return Pinned.NO if is_plain else Pinned.YES
 
 
 def dtype_of(value: Value) -> str:

@@ -35,7 +35,7 @@ def join(left: Value, right: Value, depth: int = 0) -> Value:
         joined_refs(left.refs, right.refs),
         _join_items(left.items, right.items, depth),
         _join_elements(left, right, depth),
-        left.pinned or right.pinned,
+        max(left.pinned, right.pinned),
         left.varies or right.varies,
         left.weak and right.weak,
         left.optional or right.optional,

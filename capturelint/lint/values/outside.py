@@ -87,8 +87,10 @@ def _of_torch(frame: Frame, name: str, arguments: Arguments, keywords: dict[str,
         return _made_module(name, arguments)
     if name.startswith(("torch.ops.", "torch.classes.")):
         return UNKNOWN
-    if name.startswith("torch.optim.") and last in tables.CAPTURABLE_OPTIMIZERS:
+    if name.startswith("torch.optim.") and name.count(".") == 2 and last[:1].isupper():
         return _made_optimizer(last, arguments, keywords)
+    if last == "GradScaler" and name.startswith(("torch.amp.", "torch.cuda.amp.")):
+        return _made_scaler(name, arguments, keywords)
     if arguments.is_open and last in tables.FACTORIES and "device" not in keywords:
         # `**options` may hold the device.
         return UNKNOWN
@@ -117,10 +119,25 @@ def _is_supposed_place(frame: Frame, device: Value | None) -> bool:
 
 
 def _made_optimizer(last: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
-    """Return an optimizer; one that is not made capturable carries that in its name."""
-    asked = keywords.get("capturable")
-    is_plain = not arguments.is_open and (asked is None or asked.constant == (False,))
-    return Value(Kind.HOST_VALUE, name=f"@optimizer:{last}") if is_plain else UNKNOWN
+    """Return an optimizer; one that is made neither capturable nor fused carries that in its name."""
+    if arguments.is_open:
+        return UNKNOWN
+    if last in tables.CAPTURABLE_OPTIMIZERS and _is_off(keywords.get("capturable")):
+        return Value(Kind.HOST_VALUE, name=f"@optimizer:{last}")
+    return Value(name=f"@unfused:{last}") if _is_off(keywords.get("fused")) else UNKNOWN
+
+
+def _made_scaler(name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
+    """Return a scaler of gradients; one that is in use, on the device, carries that in its name."""
+    given = [*arguments.positional[:1], *(keywords[w] for w in ("device",) if w in keywords)]
+    is_elsewhere = name.startswith("torch.amp.") and any(v.constant != ("cuda",) for v in given)
+    enabled = keywords.get("enabled", Value(constant=(True,)))
+    is_sure = not arguments.is_open and not is_elsewhere and enabled.constant == (True,)
+    return HOST._replace(name="@scaler") if is_sure else HOST
+
+
+def _is_off(asked: Value | None) -> bool:
+    return asked is None or asked.constant in ((False,), (None,))
 
 
 def _made(name: str) -> str:

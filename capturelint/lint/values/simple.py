@@ -101,7 +101,7 @@ def _augmented_assign(frame: Frame, node: ast.stmt) -> bool:
     if counts.is_lasting(frame, node.target) and right.is_host:
         value = counts.counted(frame, node.target, value)
     if left.kind is Kind.HOST_TENSOR and left.pinned:
-        value = value._replace(pinned=True)
+        value = value._replace(pinned=left.pinned)
     if isinstance(node.target, ast.Subscript):
         # The mask is read and written; that the value is a number does not help.
         frame.note(Trait.TENSOR_SUBSCRIPT)

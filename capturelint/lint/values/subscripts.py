@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.kind import HOST, UNKNOWN, Kind, Pinned, Value
 from capturelint.lint.values.follow import call_method_of_refs
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
 from capturelint.lint.values.join import element_of, sequence
@@ -39,7 +39,7 @@ def _subscripted(frame: Frame, node: ast.Subscript) -> Value:
         kind = base.kind
         if kind is Kind.HOST_TENSOR and index.is_device_tensor:
             kind = Kind.UNKNOWN
-        pinned = base.pinned and is_view(node.slice, index)
+        pinned = base.pinned if is_view(node.slice, index) else Pinned.NO
         rank = _indexed_rank(base, index, node.slice)
         return Value(kind, base.dtype, rank, weak=base.weak, pinned=pinned)
     if base.items is not None and index.constant and isinstance(index.constant[0], int):

@@ -7,7 +7,7 @@ import fnmatch
 import re
 from collections.abc import Callable, Container, Sequence
 
-from capturelint.kind import HOST, UNKNOWN, Kind, Value
+from capturelint.kind import HOST, UNKNOWN, Kind, Pinned, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values import hints, tables
@@ -183,7 +183,7 @@ class Surroundings:
     def placed(self, name: str, value: Value) -> Value:
         """Return a parameter's value, moved to the host where its name says that it lives there."""
         if value.kind is Kind.DEVICE_TENSOR and self.is_host_name(name):
-            return value._replace(kind=Kind.HOST_TENSOR, pinned=True)
+            return value._replace(kind=Kind.HOST_TENSOR, pinned=Pinned.UNTOLD)
         if value.is_unknown and self.is_host_name(name):
             return HOST
         return value

@@ -10,6 +10,7 @@ from capturelint.kind import (
     SHAPE,
     UNKNOWN,
     Kind,
+    Pinned,
     Value,
 )
 from capturelint.lint.values import tables
@@ -46,7 +47,7 @@ def attribute(receiver: Value, name: str) -> Value:
         return Value(Kind.HOST_VALUE, name="@dtype.dtype") if name == "dtype" else HOST
     if name in tables.TENSOR_ATTRIBUTES:
         is_grad = name == "grad"
-        pinned = receiver.pinned and not is_grad
+        pinned = Pinned.NO if is_grad else receiver.pinned
         return Value(receiver.kind, receiver.dtype, receiver.rank, pinned=pinned, optional=is_grad)
     return UNKNOWN
 
@@ -64,15 +65,15 @@ def method(receiver: Value, name: str, args: Sequence[Value], keywords: Keywords
             SHAPE if name in ("size", "stride") and has_no_argument else Value(Kind.SHAPE, "int", 0)
         )
     if name in tables.READ_METHODS:
-        return HOST._replace(pinned=True) if name == "numpy" and receiver.pinned else HOST
+        return HOST._replace(pinned=receiver.pinned) if name == "numpy" else HOST
     if name in tables.HOST_METHODS:
         return HOST
     if name == "cpu":
-        pinned = receiver.pinned and receiver.kind is Kind.HOST_TENSOR
-        return Value(Kind.HOST_TENSOR, receiver.dtype, receiver.rank, pinned=pinned)
-    if name in ("cuda", "pin_memory"):
-        kind = Kind.DEVICE_TENSOR if name == "cuda" else receiver.kind
-        return Value(kind, receiver.dtype, receiver.rank, pinned=name == "pin_memory")
+        return moved(receiver, Kind.HOST_TENSOR, receiver.dtype)
+    if name == "cuda":
+        return moved(receiver, Kind.DEVICE_TENSOR, receiver.dtype)
+    if name == "pin_memory":
+        return Value(receiver.kind, receiver.dtype, receiver.rank, pinned=Pinned.YES)
     if name == "type_as" and args and args[0].is_tensor:
         return moved(receiver, args[0].kind, args[0].dtype)
     if name in ("to", "type"):
@@ -99,7 +100,7 @@ def function(
         constant = args[0].constant if args else ()
         return Value(Kind.HOST_VALUE, name="@device", constant=constant)
     if name in ("torch.from_numpy", "torch.frombuffer", "torch.from_file"):
-        return HOST_TENSOR._replace(pinned=bool(args) and args[0].pinned)
+        return HOST_TENSOR._replace(pinned=args[0].pinned if args else Pinned.NO)
     if name in tables.HOST_FUNCTIONS:
         return HOST
     if last in tables.LEGACY_TENSORS and name == f"torch.{last}":
@@ -128,6 +129,8 @@ def function(
     found = _of_operands(
         first, name, args, keywords, dtype=join_all(tensors).dtype if tensors else ""
     )
+    if "out" in keywords and found.is_tensor:
+        found = found._replace(pinned=keywords["out"].pinned)
     return supposed(found) if first.weak else found
 
 
@@ -155,7 +158,7 @@ def _computed(receiver: Value, name: str, args: Sequence[Value], keywords: Keywo
     if kind is Kind.HOST_TENSOR and any(a.is_device_tensor for a in (*args, *keywords.values())):
         kind = Kind.DEVICE_TENSOR
     dtype = _result_dtype(receiver, name)
-    pinned = receiver.pinned and keeps_memory(receiver, name, dtype)
+    pinned = receiver.pinned if keeps_memory(receiver, name, dtype) else Pinned.NO
     has_dim = "dim" in keywords or "axis" in keywords or bool(args)
     if name in tables.REDUCTIONS and not has_dim:
         keeps = name in ("sum", "max", "min", "prod", "amax", "amin", "median")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from capturelint.config import Scope
-from capturelint.kind import Kind, Mark, Ref, Role, Source, Value
+from capturelint.kind import Kind, Mark, Pinned, Ref, Role, Source, Value
 from capturelint.lint.values.coding import Coding, Places, UnsaidError
 from capturelint.lint.values.kept import Kept
 from tests.unit.lint.cache.edited import Project
@@ -423,7 +423,7 @@ def test_what_another_run_evaluated_does_not_count(project: Project) -> None:
 _SAMPLES = (
     Value(),
     Value(Kind.DEVICE_TENSOR, "float", 2, weak=True, optional=True),
-    Value(Kind.HOST_TENSOR, "int", 0, pinned=True, varies=True, mixed=True),
+    Value(Kind.HOST_TENSOR, "int", 0, pinned=Pinned.YES, varies=True, mixed=True),
     *(
         Value(Kind.HOST_VALUE, constant=(one,))
         for one in (None, True, 1, 1.0, 0, False, -0.0, "é\ud800")
@@ -465,7 +465,7 @@ def test_a_lambda_is_not_kept() -> None:
 def test_all_that_evaluation_knows_is_either_kept_or_of_no_use_to_others() -> None:
     """Whoever adds a field here adds it to `coding` or `account` too, unless it ends with the call."""
     kept = "reads stores calls returned item_counters item_numbers remembered moved"
-    own = "arms written where inputs"
+    own = "arms written where inputs computed"
 
     assert Value._fields == (
         *("kind", "dtype", "rank", "constant", "name", "refs", "items", "element"),

@@ -56,6 +56,7 @@ _VIEWS = [
     "torch.from_numpy(self.array[:4])",
     "torch.from_numpy(self.p.numpy())",
     "self.like",
+    "torch.cat([self.plain, self.plain], out=self.p)",
     "self.perhaps",
     "self.p if x.shape[0] > 4 else self.plain",
     "lens_cpu[:4]",
@@ -78,6 +79,7 @@ _NEW = [
     "self.p.index_select(0, picks)",
     "torch.zeros_like(self.p)",
     "torch.stack([self.p, self.q])",
+    "lens_cpu.clone()",
     "x.cpu()",
 ]
 
