@@ -14,7 +14,9 @@ from capturelint.lint.cache.seen import Seen
 from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.context import beside
 from capturelint.lint.files import Problem
+from capturelint.lint.homes import roots_of
 from capturelint.lint.linked import Linked
+from capturelint.lint.notebook import is_notebook
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
@@ -61,8 +63,10 @@ def assemble(
     """
     jobs = config.jobs or os.cpu_count() or 1
     facts, unread = reader.index(paths, jobs=jobs, progress=progress)
-    project = Project(reader.load)
-    for one in facts:
+    project = Project(reader.load, roots=roots_of(config.root))
+    project.homes.begin(facts)
+    # No file imports a notebook, so one does not take the name of a module beside it.
+    for one in sorted(facts, key=lambda one: is_notebook(one.path)):
         project.add(one)
     own = frozenset(project.files)
     if config.scope is not Scope.ALL:
@@ -110,7 +114,7 @@ def link(
     `store` keeps facts from run to run; `seen` is filled with what was read, `accounts` with what
     was evaluated. `texts` are taken for those of files.
     """
-    reader = Reader(stdin, store=store, seen=seen, texts=texts)
+    reader = Reader(config.root, stdin, store=store, seen=seen, texts=texts)
     assembled = assemble(
         paths,
         problems,

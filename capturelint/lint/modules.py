@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from capturelint.lint.cache.content import digest
 from capturelint.lint.discovery import discover
+from capturelint.lint.homes import CLAIMED, roots_of
 
 _CLIMB = 12
 _SAMPLE = 40
+_RELATIVE = re.compile(rb"^[ \t]*from[ \t]+\.", re.M)
+_NEAREST = ("*.py", "*/*.py", "*/*/*.py")
 
 
 class Modules:
-    """Names files as modules, and remembers what folders are."""
+    """Names files as modules, and remembers what folders are. `root` is that of the project."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        self._roots = [Path(one) for one in roots_of(root)]
+        self._spaces: dict[Path, bool] = {}
         self._names: dict[Path, str] = {}
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
@@ -43,19 +49,15 @@ class Modules:
                 top = parent
             elif self._is_project(parent):
                 break
+        top = self._space_of(folder) if top is None else self._qualified(top)
         if top is None:
             return ""
-        top = self._qualified(top)
         self._folders.setdefault(top.name, top)
         return ".".join(folder.relative_to(top.parent).parts)
 
     def package_of(self, path: Path) -> Path | None:
         """Return the folder of the top package that a file belongs to, None for a loose file."""
         return self._folders.get(self.name_of(path)[0].partition(".")[0])
-
-    def folder_of(self, top: str) -> Path | None:
-        """Return the folder of a top package that a named file belongs to."""
-        return self._folders.get(top)
 
     def listing(self, folder: Path) -> tuple[list[Path], str]:
         """Return all files of a package, and a digest of their names."""
@@ -77,10 +79,55 @@ class Modules:
                 re.M,
             )
             known = top
-            if parent.name.isidentifier() and any(map(wanted.search, _some_texts(top))):
+            if parent.name.isidentifier() and (
+                any(wanted.search(text) for _, text in _some_texts(top))
+                or (parent.parent in self._roots and self._is_space(parent))
+            ):
                 known = parent
             self._tops[top] = known
         return known
+
+    def _space_of(self, folder: Path) -> Path | None:
+        """Return the folder in a root that a folder without packages around it is named from.
+
+        None where it is named from nowhere: its files are scripts.
+        """
+        for root in self._roots:
+            if folder != root and folder.is_relative_to(root):
+                inner = folder.relative_to(root).parts
+                top = root / inner[0]
+                if all(map(str.isidentifier, inner)) and self._is_space(top):
+                    return top
+        return None
+
+    def _is_space(self, top: Path) -> bool:
+        """Return whether imports name modules in a folder of a root that has no `__init__.py`."""
+        known = self._spaces.get(top)
+        if known is None:
+            is_apart = top.name in CLAIMED or self._is_project(top)
+            known = self._spaces[top] = not is_apart and self._is_imported(top)
+        return known
+
+    def _is_imported(self, top: Path) -> bool:
+        name = re.escape(top.name).encode()
+        wanted = re.compile(
+            rb"^[ \t]*(?:from|import)[ \t]+" + name + rb"(?:\.|[ \t]+import[ \t]+\(?\s*)(\w+)", re.M
+        )
+        for path, text in chain(_some_texts(top), _some_texts(top.parent, ("*.py",))):
+            for word in wanted.findall(text):
+                inner = top / word.decode("utf-8", "replace")
+                if inner.is_dir() or inner.with_suffix(".py").is_file():
+                    return True
+            if top in path.parents and self._climbs(path, top, text):
+                return True
+        return False
+
+    def _climbs(self, path: Path, top: Path, text: bytes) -> bool:
+        """Return whether a file that no `__init__.py` is around says `from . import ...`."""
+        if _RELATIVE.search(text) is None:
+            return False
+        inside = list(path.parents)
+        return not any(map(self._is_package, inside[: inside.index(top) + 1]))
 
     def _is_project(self, folder: Path) -> bool:
         known = self._projects.get(folder)
@@ -97,15 +144,15 @@ class Modules:
         return known
 
 
-def _some_texts(folder: Path) -> Iterator[bytes]:
-    """Yield the bytes of a few files below a folder, those nearest first."""
+def _some_texts(folder: Path, patterns: Sequence[str] = _NEAREST) -> Iterator[tuple[Path, bytes]]:
+    """Yield the paths and bytes of a few files below a folder, those nearest first."""
     count = 0
-    for pattern in ("*.py", "*/*.py", "*/*/*.py"):
+    for pattern in patterns:
         for path in sorted(folder.glob(pattern)):
             if count >= _SAMPLE:
                 return
             count += 1
             try:
-                yield path.read_bytes()
+                yield path, path.read_bytes()
             except OSError:
                 continue

@@ -2,85 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 
 from capturelint.kind import Ref, Role, Value
-from capturelint.lint.symbols import Class, Function, Symbol, is_outside_module, reached
+from capturelint.lint.gathered import Gathered
+from capturelint.lint.homes import CLAIMED
+from capturelint.lint.symbols import Function, Symbol, is_outside_module, reached
 from capturelint.names import FileFacts
 
 _DEPTH = 12
-
-
 _NOTHING = Symbol()
 
 
-class Project:
-    """All files, and what names in them mean. `load` brings a module that was not asked for.
+class Project(Gathered):
+    """The files of one run, and what names in them mean."""
 
-    Modules brought by `load` take part in the link but are not reported.
-    """
-
-    def __init__(self, load: Callable[[str], FileFacts | None] | None = None) -> None:
-        self.files: dict[str, FileFacts] = {}
-        self.functions: list[Function] = []
-        self.classes: list[Class] = []
-        self.first_function: dict[str, int] = {}
-        self.first_class: dict[str, int] = {}
-        self.packages: set[str] = set()
-        # Attributes that some code sets from outside: what a class itself says of them is not all.
-        self.foreign: set[str] = set()
+    def __init__(
+        self,
+        load: Callable[[str, str], FileFacts | None] | None = None,
+        *,
+        roots: Iterable[str] = (),
+    ) -> None:
+        super().__init__(load, roots=roots)
         # What annotations mean, by module and name; kept here since it lives as long.
         self.hints: dict[tuple[str, str], Value] = {}
         # The names that are being worked out; whether one of them rests on another that rests on it,
         # so that what they mean depends on which of them is asked for first.
         self.aliases: list[tuple[str, str]] = []
         self.is_circular = False
-        self._load = load
         self._symbols: dict[tuple[str, str], Symbol] = {}
         self._orders: dict[int, tuple[int, ...]] = {}
         self._bases: dict[int, tuple[tuple[int, ...], tuple[str, ...]]] = {}
         self._subclasses: dict[int, list[int]] | None = None
         self._families: dict[int, tuple[int, ...]] = {}
-        self._missing: set[str] = set()
-        self._folders: set[str] = set()
         self._is_module: dict[int, bool] = {}
 
     def add(self, facts: FileFacts) -> None:
-        """Add a file. The second of two files of one module name is known by its path instead."""
-        if facts.module in self.files:
-            facts = replace(facts, module=facts.path.replace("/", ".").removesuffix(".py"))
-        self.files[facts.module] = facts
-        self.foreign.update(facts.foreign)
-        self.packages.add(facts.module.partition(".")[0])
-        folder = facts.module.rpartition(".")[0]
-        while folder and folder not in self._folders:
-            self._folders.add(folder)
-            folder = folder.rpartition(".")[0]
-        base, class_base = len(self.functions), len(self.classes)
-        self.first_function[facts.module] = base
-        self.first_class[facts.module] = class_base
-        for offset, function in enumerate(facts.functions):
-            owner = class_base + function.owner if function.owner >= 0 else -1
-            parent = base + function.parent if function.parent >= 0 else -1
-            self.functions.append(Function(base + offset, offset, facts, function, owner, parent))
-        for offset, one in enumerate(facts.classes):
-            methods = {name: base + index for name, index in one.methods.items()}
-            self.classes.append(Class(class_base + offset, facts, one, methods))
+        """Add a file. The second of two files of one module name is known by its path as well."""
+        super().add(facts)
         self._subclasses = None
-
-    def file(self, module: str) -> FileFacts | None:
-        """Return the facts of a module, reading it if it belongs to a package of the project."""
-        found = self.files.get(module)
-        if found is not None or self._load is None or module in self._missing:
-            return found
-        is_ours = module.partition(".")[0] in self.packages
-        facts = self._load(module) if is_ours else None
-        if facts is None:
-            self._missing.add(module)
-            return None
-        self.add(facts)
-        return facts
 
     def resolve(self, module: str, name: str) -> Symbol:
         """Return what the dotted `name` means at the top level of `module`."""
@@ -90,10 +50,12 @@ class Project:
             self._symbols[key] = self._resolve(module, name, 0)
         return self._symbols[key]
 
-    def imported(self, module: str, name: str | None) -> Symbol:
-        """Return what `from module import name` (or `import module`, name None) binds."""
-        if name is None:
-            return self._package(module)
+    def imported(self, file: FileFacts, module: str, name: str | None) -> Symbol:
+        """Return what `from module import name` (or `import module`, name None) binds in a file."""
+        return self._brought(file, module, name, 0)
+
+    def member(self, module: str, name: str) -> Symbol:
+        """Return what `name` is in a module of the project."""
         return self._member(module, name, 0)
 
     def bases(self, index: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -227,20 +189,50 @@ class Project:
         """Return what a file's imports, or its submodules, bring under a name."""
         module = file.module
         if name in file.imports:
-            source, member = file.imports[name]
-            if member is None:
-                return self._package(source)
-            if source == module:
-                return self._package(f"{module}.{member}")
-            return self._member(source, member, depth + 1)
-        for star in file.stars:
-            if star != module and self.file(star) is not None:
+            return self._brought(file, *file.imports[name], depth)
+        for source in file.stars:
+            star = self.homes.meant(file, source)
+            if star is not None and star != module and self.file(star) is not None:
                 symbol = self._member(star, name, depth + 1)
                 if symbol is not _NOTHING:
                     return symbol
         if self.file(f"{module}.{name}") is not None or f"{module}.{name}" in self._folders:
             return self._package(f"{module}.{name}")
         return _NOTHING
+
+    def _brought(self, file: FileFacts, source: str, member: str | None, depth: int) -> Symbol:
+        """Return what an import in a file binds; `member` is None for a module."""
+        module = self._beside(file, source) or self.homes.meant(file, source)
+        if module is not None and source.partition(".")[0] in CLAIMED:
+            module = module if self._has(module, source, member) else None
+        if module is None:
+            return Symbol(name=source if member is None else f"{source}.{member}")
+        if member is None:
+            return self._package(module)
+        if module == file.module:
+            return self._package(f"{module}.{member}")
+        return self._member(module, member, depth + 1)
+
+    def _beside(self, file: FileFacts, source: str) -> str | None:
+        """Return the module that a script imports from its own folder, which has a longer name."""
+        folder = file.module.rpartition(".")[0]
+        if not folder or source.partition(".")[0] in CLAIMED:
+            return None
+        if file.module.partition(".")[0] in self.files:
+            return None  # in a package with an `__init__.py`, no script
+        inner = f"{folder}.{source}"
+        return inner if self.file(inner) is not None else None
+
+    def _has(self, module: str, source: str, member: str | None) -> bool:
+        """Return whether a module named as one from outside holds what is imported of it."""
+        file = self.file(module)
+        if member is None:
+            return file is not None and "." in source
+        if self.file(f"{module}.{member}") is not None:
+            return True
+        return file is not None and (
+            member in file.imports or self._defined(file, member) is not None
+        )
 
     def _package(self, module: str) -> Symbol:
         if self.file(module) is not None or module in self._folders:

@@ -30,12 +30,13 @@ _LINES_OF_TREES = 3000
 class Reader:
     """Reads files, and remembers the few texts and trees that are needed again soon.
 
-    `store` keeps facts from run to run; None for no cache. `seen` is what was read. `texts` are to be
+    `root` is the folder of the project. `store` keeps facts from run to run; None for no cache. `seen` is what was read. `texts` are to be
     taken for those of files with these paths.
     """
 
     def __init__(
         self,
+        root: Path,
         stdin: tuple[Path, str] | None = None,
         *,
         store: FactsStore | None = None,
@@ -47,7 +48,7 @@ class Reader:
         if stdin is not None:
             self._given[str(stdin[0])] = stdin[1]
         self._store = store
-        self.modules = Modules()
+        self.modules = Modules(root)
         self._sources: OrderedDict[str, SourceFile] = OrderedDict()
         self._trees: OrderedDict[int, tuple[FunctionNode | None, int]] = OrderedDict()
         self._lines_of_trees = 0
@@ -104,15 +105,12 @@ class Reader:
             # Its place is reported.
             self.seen.note_text(path)
 
-    def load(self, module: str) -> FileFacts | None:
-        """Return the facts of a module beside those that were read, or None."""
-        top, _, rest = module.partition(".")
-        folder = self.modules.folder_of(top)
-        if folder is None:
-            return None
+    def load(self, home: str, module: str) -> FileFacts | None:
+        """Return the facts of a module whose name starts from a folder, or None."""
         # Text, not Path: most modules that are asked for are names in one that is there.
-        base = os.path.join(folder, *rest.split(".")) if rest else os.fspath(folder)
-        for path, is_package in ((f"{base}.py", False), (os.path.join(base, "__init__.py"), True)):
+        base = os.path.join(home, *module.split("."))
+        # As Python does, a package before a file of its name.
+        for path, is_package in ((os.path.join(base, "__init__.py"), True), (f"{base}.py", False)):
             if self.seen.is_file(path):
                 named = (Path(path), module, is_package)
                 (result,) = self._indexed([named], 1)

@@ -102,7 +102,7 @@ class _Recheck:
         self._active = engine.active_of(rules, config)
         self._known = names_of(rules)
         self._accounts = Accounts(Coding(self._evaluated.names, self._evaluated.values))
-        self._reader = Reader(store=store)
+        self._reader = Reader(config.root, store=store)
         for path, text in edited.texts.items():
             self._reader.hold(path, text)
         self._assembled = self._linked(paths)

@@ -46,7 +46,7 @@ class Run:
         self._folder = folder
         self._paths = paths
         self._config = config
-        self._modules = Modules()
+        self._modules = Modules(config.root)
         tool = tool_digest()
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
         self._files = [(path, *self._modules.name_of(path)) for path in found]

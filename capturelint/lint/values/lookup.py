@@ -135,7 +135,7 @@ def _of_refs(frame: Frame, receiver: Value, name: str) -> Value | None:
     found: list[Value] = []
     for ref in receiver.refs:
         if ref.role is Role.PACKAGE:
-            return symbol_value(frame, frame.analysis.project.imported(receiver.name, name))
+            return symbol_value(frame, frame.analysis.project.member(receiver.name, name))
         if ref.role is Role.INSTANCE or ref.role is Role.CLASS:
             one = frame.analysis.attributes.lookup(frame, ref, name)
             if one is not None:

@@ -176,10 +176,10 @@ def _import(frame: Frame, node: ast.stmt) -> bool:
     assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
     file, project = frame.file, frame.analysis.project
     for name, (module, member) in imported_names(
-        node, here=file.module, is_package=file.is_package
+        node, here=project.homes.plain_name(file), is_package=file.is_package
     ):
         if name != "*":
-            frame.env[name] = symbol_value(frame, project.imported(module, member))
+            frame.env[name] = symbol_value(frame, project.imported(file, module, member))
     return True
 
 

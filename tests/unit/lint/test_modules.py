@@ -34,10 +34,10 @@ def test_a_module_is_named_from_its_outermost_package(
     )
     written(tmp_path, dict.fromkeys(names.split(), ""))
 
-    assert Modules().name_of(tmp_path / path) == (module, is_package)
+    assert Modules(tmp_path).name_of(tmp_path / path) == (module, is_package)
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     written(tmp_path, {"a(b[c/pkg/__init__.py": "", "a(b[c/pkg/m.py": ""})
 
-    assert Modules().name_of(tmp_path / "a(b[c/pkg/m.py") == ("pkg.m", False)
+    assert Modules(tmp_path).name_of(tmp_path / "a(b[c/pkg/m.py") == ("pkg.m", False)

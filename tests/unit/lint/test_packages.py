@@ -93,7 +93,7 @@ def test_the_folder_of_a_project_ends_its_packages(marker: str, tmp_path: Path) 
             "outer/tree/pkg/sub/a.py": "",
         },
     )
-    name_of = Modules().name_of
+    name_of = Modules(tmp_path).name_of
     named = {
         path: name_of(tmp_path / "outer" / path)[0]
         for path in ("tree/tools/a.py", "free/tools/a.py", "tree/pkg/sub/a.py")
@@ -123,4 +123,4 @@ def test_imports_tell_of_a_namespace_around_a_package(
     files = {"space/core/__init__.py": "", "space/core/a.py": "", "space/core/deep/b.py": text}
     written(tmp_path, files)
 
-    assert Modules().name_of(tmp_path / "space" / "core" / "a.py")[0] == module
+    assert Modules(tmp_path).name_of(tmp_path / "space" / "core" / "a.py")[0] == module

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 from capturelint.lint.discovery import Problem
+from capturelint.lint.index import facts_of
 from capturelint.lint.indexing import index_one
 from capturelint.lint.linking import link
 from capturelint.lint.project import Project
@@ -18,7 +19,7 @@ def test_files_give_facts_and_the_unreadable_ones_problems(tmp_path: Path) -> No
     (tmp_path / "d.py").write_bytes(b"\x00")
     paths = [tmp_path / name for name in ("a.py", "b.py", "c.py", "d.py", "e.py")]
 
-    facts, problems = Reader().index(paths, jobs=1, progress=None)
+    facts, problems = Reader(tmp_path).index(paths, jobs=1, progress=None)
 
     assert [one.module for one in facts] == ["a", "c"]
     assert [(p.path.name, p.line) for p in problems] == [("b.py", 1), ("d.py", 1), ("e.py", 1)]
@@ -33,7 +34,7 @@ def test_deep_nesting_is_a_problem_and_not_a_crash(tmp_path: Path) -> None:
 
 def test_stdin_stands_for_its_path(tmp_path: Path) -> None:
     path = written(tmp_path, {"pkg/__init__.py": "", "pkg/a.py": "old = 1\n"}) / "pkg" / "a.py"
-    reader = Reader((path, "new = 2\n"))
+    reader = Reader(tmp_path, (path, "new = 2\n"))
 
     [facts], problems = reader.index([path], jobs=1, progress=None)
 
@@ -50,15 +51,14 @@ def test_modules_beside_those_that_were_read_can_be_loaded(tmp_path: Path) -> No
             "pkg/b.py": "x = 1\n",
             "pkg/sub/__init__.py": "y = 2\n",
             "pkg/broken.py": "x = (\n",
-            "other.py": "",
         },
     )
-    reader = Reader()
+    reader = Reader(tmp_path)
     reader.index([tmp_path / "pkg" / "a.py"], jobs=1, progress=None)
 
     loaded = {
-        name: reader.load(name)
-        for name in ("pkg", "pkg.b", "pkg.sub", "pkg.broken", "pkg.none", "other", "torch")
+        name: reader.load(str(tmp_path), name)
+        for name in ("pkg", "pkg.b", "pkg.sub", "pkg.broken", "pkg.none", "torch")
     }
     assert {name: facts.assigns for name, facts in loaded.items() if facts is not None} == {
         "pkg": {},
@@ -68,18 +68,24 @@ def test_modules_beside_those_that_were_read_can_be_loaded(tmp_path: Path) -> No
 
 
 def test_a_module_that_is_not_there_is_looked_for_once() -> None:
-    asked: list[str] = []
-    project = Project(asked.append)
-    project.packages.add("pkg")
+    asked: list[tuple[str, str]] = []
+
+    def load(home: str, module: str) -> None:
+        asked.append((home, module))
+
+    project = Project(load)
+    project.add(
+        facts_of(ast.parse(""), "", path="/here/pkg/m.py", module="pkg.m", is_package=False)
+    )
 
     assert [project.file(name) for name in ("pkg.a", "pkg.a", "torch")] == [None, None, None]
-    assert asked == ["pkg.a"]
+    assert asked == [("/here", "pkg.a")]
 
 
 def test_a_function_is_read_again_by_its_lines(tmp_path: Path) -> None:
     text = "x = 1\n\nclass A:\n    def f(self):\n        return 2\n"
     path = written(tmp_path, {"a.py": text}) / "a.py"
-    reader = Reader()
+    reader = Reader(tmp_path)
     [facts], _ = reader.index([path], jobs=1, progress=None)
     project = Project()
     project.add(facts)
@@ -93,7 +99,7 @@ def test_a_function_is_read_again_by_its_lines(tmp_path: Path) -> None:
 def test_trees_of_many_lines_do_not_stay(tmp_path: Path) -> None:
     long = "".join(f"def f{n}():\n" + "    x = 1\n" * 1499 for n in range(3))
     path = written(tmp_path, {"a.py": long}) / "a.py"
-    reader = Reader()
+    reader = Reader(tmp_path)
     [facts], _ = reader.index([path], jobs=1, progress=None)
     project = Project()
     project.add(facts)
@@ -108,7 +114,7 @@ def test_trees_of_many_lines_do_not_stay(tmp_path: Path) -> None:
 
 def test_a_file_that_vanishes_while_it_is_checked_gives_no_body(tmp_path: Path) -> None:
     path = written(tmp_path, {"a.py": "def f():\n    return 2\n"}) / "a.py"
-    reader = Reader()
+    reader = Reader(tmp_path)
     [facts], _ = reader.index([path], jobs=1, progress=None)
     project = Project()
     project.add(facts)
@@ -122,8 +128,8 @@ def test_several_processes_read_what_one_does(tmp_path: Path) -> None:
     written(tmp_path, {f"m{n:03}.py": f"def f{n}(x): return {n}\n" for n in range(count)})
     paths = sorted(tmp_path.glob("*.py"))
 
-    alone, _ = Reader().index(paths, jobs=1, progress=None)
-    together, _ = Reader().index(paths, jobs=2, progress=None)
+    alone, _ = Reader(tmp_path).index(paths, jobs=1, progress=None)
+    together, _ = Reader(tmp_path).index(paths, jobs=2, progress=None)
 
     assert len(alone) == count
     assert together == alone
