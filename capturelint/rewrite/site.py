@@ -16,8 +16,17 @@ from capturelint.lint.subjects import Mendable
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch, torch_in_file
 from capturelint.rule import Rule
+from capturelint.source import SourceFile
 
 Node = TypeVar("Node", bound=cst.CSTNode)
+
+_SUBCLASSING = (
+    "as_subclass",
+    "_make_subclass",
+    "_make_wrapper_subclass",
+    "__torch_function__",
+    "__torch_dispatch__",
+)
 
 
 class Facts:
@@ -25,6 +34,7 @@ class Facts:
 
     def __init__(self, function: Mendable) -> None:
         self.source = function.source
+        self.tree = function.tree
         self._function = function
         self._rule = Rule(function.subject)
 
@@ -39,11 +49,22 @@ class Facts:
     def is_surely_tensor(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is a device tensor, and not only supposed to be one."""
         value = self.value(node)
-        return value.is_device_tensor and not (value.weak or value.optional or value.mixed)
+        is_sure = not (value.weak or value.optional or value.mixed or self.has_subclasses)
+        return value.is_device_tensor and is_sure
 
     def is_pure_module(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
         """Return whether a call of something is known to be one of a module that changes nothing."""
         return False
+
+    @property
+    def function(self) -> str:
+        """The qualified name of the function in its file."""
+        return self._function.subject.function
+
+    @cached_property
+    def file(self) -> SourceFile:
+        """The whole file around the function."""
+        return self._function.file()
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return where a node stands, without parentheses around it."""
@@ -72,12 +93,18 @@ class Facts:
         return next((one for one in self.around(node) if isinstance(one, kind)), None)
 
     @cached_property
+    def has_subclasses(self) -> bool:
+        """Whether a file makes tensors of its own classes, which may index in their own way."""
+        text = self.file.text
+        return any(word in text for word in _SUBCLASSING)
+
+    @cached_property
     def torch(self) -> Torch | None:
         """Return what torch is called here, with what makes it so; None if that cannot be told."""
         for node in self._parents:
             if isinstance(node, cst.Name) and self.full_name(node) == "torch":
                 return Torch(node.value)
-        return torch_in_file(self._function.file())
+        return torch_in_file(self.file)
 
     @cached_property
     def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
@@ -136,12 +163,15 @@ def is_repeatable(node: cst.CSTNode) -> bool:
 
 
 def indices_of(node: cst.Subscript) -> list[cst.BaseExpression]:
-    """Return the indices of a subscript that are no slices, those of a tuple one by one."""
+    """Return the indices of a subscript that are no slices; those of `x[(i, j)]` one by one.
+
+    A tuple among others, as in `x[(i, j), k]`, is one index, and means what a list does.
+    """
     found: list[cst.BaseExpression] = []
     for element in node.slice:
         if isinstance(element.slice, cst.Index):
             index = element.slice.value
-            if isinstance(index, cst.Tuple):
+            if isinstance(index, cst.Tuple) and len(node.slice) == 1:
                 found += [part.value for part in index.elements]
             else:
                 found.append(index)

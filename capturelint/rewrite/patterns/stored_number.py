@@ -10,6 +10,7 @@ import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.integers import is_one_int
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.site import Facts, Site, indices_of, is_repeatable
 from capturelint.rule import Kind
@@ -35,25 +36,26 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
         return site.refusal("TWICE", "the tensor that it is stored in has no name", _HINT)
     if number(statement.value) is None:
         return site.refusal("VALUE", "what is stored is no written number", _HINT)
-    indices = indices_of(target)
-    text, value = facts.text(target), facts.text(statement.value)
-    if indices and all(_is_integer(facts, index) for index in indices):
-        edit = Edit(facts.span(statement), f"{text}.fill_({value})")
+    indices, value = indices_of(target), facts.text(statement.value)
+    if not _has_slices(target) and all(is_one_int(index, facts) for index in indices):
+        edit = Edit(facts.span(statement), f"{facts.text(target)}.fill_({value})")
         return site.form(Grade.PROVEN, edit)
     if any(facts.value(index).kind is Kind.HOST_TENSOR for index in indices):
         return site.refusal("HOST", "an index is a tensor on the host", _HINT)
+    if not all(_is_known(index, facts) for index in indices):
+        return site.refusal("INDEX", "an index may be more than one integer", _HINT)
     new = f"{facts.text(target.value)}.new_full((), {value})"
     return site.form(Grade.PROVEN, Edit(facts.span(statement.value), new))
 
 
-def _is_integer(facts: Facts, index: cst.BaseExpression) -> bool:
-    """Return whether an index is one Python integer; a truth value would name no element."""
-    written = number(index)
-    if written is not None:
-        return type(written) is int
-    value = facts.value(index)
-    if value.constant:
-        return type(value.constant[0]) is int
-    is_one = value.items is None and value.element is None and value.rank <= 0
-    is_plain = value.kind in (Kind.HOST_VALUE, Kind.SHAPE) and not (value.weak or value.optional)
-    return is_plain and is_one and value.dtype == "int"
+def _has_slices(target: cst.Subscript) -> bool:
+    """Return whether an index is a slice; `x[...]` with integers and slices is no element."""
+    return any(isinstance(element.slice, cst.Slice) for element in target.slice)
+
+
+def _is_known(index: cst.BaseExpression, facts: Facts) -> bool:
+    """Return whether an index is surely a tensor on the device, an integer, `None` or `...`."""
+    if isinstance(index, cst.Name) and index.value == "None":
+        return True
+    is_tensor = facts.is_surely_tensor(index)
+    return is_tensor or isinstance(index, cst.Ellipsis) or is_one_int(index, facts)

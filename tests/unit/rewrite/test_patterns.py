@@ -102,6 +102,41 @@ def test_numbers_are_filled_in_on_the_device() -> None:
     assert "y[x.argmax(0)] = y.new_full((), 1)\n" in new
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[x.shape[:1], 0] = 5.0",
+        "y[x.shape, 0] = 5.0",
+        "y[x.size(), 0] = 5.0",
+        "y[x.stride(), 0] = 5.0",
+        "y[(x.shape[0],), 0] = 5.0",
+        "a = x.shape[:2]\ny[a, 0] = 5.0",
+        "y[1 if x.dim() else True, 0] = 5.0",
+        "i = 0\ny[i, 0] = 5.0\ni = True",
+        "y[x.argmax(0), x.shape] = 5.0",
+        "y[x.argmax(0), unknown] = 5.0",
+    ],
+)
+def test_an_index_that_may_be_more_than_one_integer_is_left_alone(body: str) -> None:
+    whole = f"y = x.clone()\n{body}\nreturn y"
+
+    assert rewritten(whole) == whole
+    assert refusals(whole)[0].startswith("an index may be more than one integer")
+
+
+def test_an_index_that_is_one_integer_by_all_its_bindings_names_a_view() -> None:
+    body = "y = x.clone()\na, b = x.shape\ni = 0\ny[a, i] = 5.0\nreturn y"
+
+    assert "y[a, i].fill_(5.0)" in rewritten(body)
+
+
+def test_tensors_of_own_classes_may_index_in_their_own_way() -> None:
+    body = "y = x.as_subclass(Mine)\ny[0, 1] = 5.0\nreturn y"
+
+    assert rewritten(body) == body
+    assert refusals(body)[0].startswith("the tensor that it is stored in has no name")
+
+
 def test_what_stands_in_an_f_string_keeps_its_quotes() -> None:
     body = 'y = f"{torch.ones(3).cuda().shape}"\nreturn x * len(y)'
 
