@@ -39,10 +39,9 @@ def bindings(tree: cst.Module, name: str) -> list[Binding] | None:
         if isinstance(node, cst.Assign):
             for one in node.targets:
                 found += _assigned(one.target, node.value, name)
-        elif (isinstance(node, cst.AnnAssign) and node.value is not None) or isinstance(
-            node, cst.NamedExpr
-        ):
-            found += _assigned(node.target, node.value, name)
+        elif isinstance(node, cst.AnnAssign | cst.NamedExpr):
+            if node.value is not None:
+                found += _assigned(node.target, node.value, name)
         elif isinstance(node, cst.For):
             found += _iterated(node.target, node.iter, name)
         elif isinstance(node, cst.AugAssign) and _is(node.target, name):

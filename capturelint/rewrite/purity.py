@@ -37,6 +37,10 @@ _FUNCTIONS = frozenset(
         " nn.functional.logsigmoid nn.functional.hardswish nn.functional.mish nn.functional.relu6"
     ).split()
 )
+_MAYBE_IN_PLACE = frozenset(
+    f"torch.nn.functional.{name}"
+    for name in "elu hardswish leaky_relu mish relu relu6 silu".split()
+)
 _METHODS = frozenset(
     (
         "abs all allclose amax amin any argmax argmin argsort bfloat16 bool ceil clamp clone"
@@ -98,19 +102,33 @@ def _expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
         yield from _expressions(child)
 
 
-def _is_pure_call(node: cst.Call, facts: Facts) -> bool:
-    if any(arg.keyword is not None and arg.keyword.value == "out" for arg in node.args):
+def is_pure_function(node: cst.Call, name: str) -> bool:
+    """Return whether a call of torch's function with a dotted name changes nothing."""
+    if name not in _FUNCTIONS or not _keeps_arguments(node):
         return False
-    name = facts.full_name(node.func)
-    if name:
-        return name in _BUILTINS or name in _FUNCTIONS
-    if facts.is_pure_module(node.func):
-        return True
+    # What comes after the input may ask for the result in its place.
+    return name not in _MAYBE_IN_PLACE or len(node.args) == 1
+
+
+def is_pure_method(node: cst.Call, facts: Facts) -> bool:
+    """Return whether a call is one of a method, of a tensor or a written text, that changes nothing."""
     called = method_call(node)
-    if called is None:
+    if called is None or not _keeps_arguments(node):
         return False
     receiver, method = called
     if isinstance(receiver, cst.SimpleString | cst.FormattedString | cst.ConcatenatedString):
         return method in _TEXT_METHODS
     value = facts.value(receiver)
     return method in _METHODS and value.is_tensor and not value.weak
+
+
+def _keeps_arguments(node: cst.Call) -> bool:
+    words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
+    return words.isdisjoint(("out", "inplace"))
+
+
+def _is_pure_call(node: cst.Call, facts: Facts) -> bool:
+    name = facts.full_name(node.func)
+    if name:
+        return name in _BUILTINS or is_pure_function(node, name)
+    return facts.is_pure_module(node.func) or is_pure_method(node, facts)

@@ -6,13 +6,17 @@ expression that changes something else must stay.
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from capturelint.finding import Edit, Span
+from capturelint.rewrite.bindings import Way, bindings, parameter
 from capturelint.rewrite.form import Form, Grade, Refusal
-from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.plain_data import PlainData
 from capturelint.rewrite.site import Site
 from capturelint.rule import method_call
+from capturelint.source import SourceFile
 
 CODES = ("CL101", "CL102", "CL103")
 
@@ -20,7 +24,8 @@ _WRITERS = frozenset(("builtins.print", "warnings.warn"))
 _LEVELS = frozenset(
     ("debug", "info", "warning", "warn", "error", "critical", "exception", "fatal", "log")
 )
-_LOGGERS = ("logger", "log", "logging")
+# Of Python, and what packages call theirs.
+_MAKERS = frozenset(("getLogger", "get_logger", "init_logger"))
 _HINT = "keep it out of the captured region, or print after `graph.replay()`"
 
 
@@ -38,15 +43,22 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if len(line.body) > 1:
         return site.refusal("LINE", "it shares its line with other statements", _HINT)
     for arg in call.args:
-        why = impurity(arg.value, site.facts)
-        if why:
-            return site.refusal("IMPURE", why, _HINT)
+        unknown = PlainData(site.facts).unknown(arg.value)
+        if unknown is not None:
+            return site.refusal("IMPURE", _why(site, unknown), _HINT)
     torch = site.facts.torch
     if torch is None:
         return site.refusal(
             "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"
         )
     return site.form(Grade.PROVEN, *_guard(site, line, torch.name), *torch.edits)
+
+
+def _why(site: Site, unknown: cst.BaseExpression) -> str:
+    text = site.facts.text(unknown)
+    if isinstance(unknown, cst.Call):
+        text = f"{site.facts.text(unknown.func)}()"
+    return f"`{text}` may change something"
 
 
 def _is_scripted(site: Site) -> bool:
@@ -98,6 +110,30 @@ def _is_writer(site: Site, call: cst.Call) -> bool:
     logger = called[0]
     if site.facts.full_name(logger).partition(".")[0] in ("logging", "loguru"):
         return True
-    word = logger.attr.value if isinstance(logger, cst.Attribute) else ""
-    word = logger.value if isinstance(logger, cst.Name) else word
-    return word.lower().strip("_") in _LOGGERS and not site.facts.value(logger).refs
+    return isinstance(logger, cst.Name) and _is_logger(site, logger)
+
+
+def _is_logger(site: Site, logger: cst.Name) -> bool:
+    """Return whether a name surely stands for a logger: one that was asked for right here."""
+    name, facts = logger.value, site.facts
+    if facts.value(logger).refs or parameter(facts.tree, name) is not None:
+        return False
+    places = bindings(facts.tree, name)
+    if places:
+        return all(
+            way is Way.VALUE
+            and isinstance(source, cst.Call)
+            and facts.text(source.func).rpartition(".")[2] in _MAKERS
+            for way, source in places
+        )
+    return places is not None and _made_in_file(facts.file, name) <= _MAKERS
+
+
+def _made_in_file(source: SourceFile, name: str) -> set[str]:
+    """Return what functions make the global `name` of a file; "" for all else that binds it."""
+    found = set()
+    for node in ast.walk(ast.parse(source.text)):
+        if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [name]:
+            maker = node.value.func if isinstance(node.value, ast.Call) else node.value
+            found.add(ast.unparse(maker).rpartition(".")[2])
+    return found or {""}
