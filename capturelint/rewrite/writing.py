@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import signal
 import stat
 import tempfile
 import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +20,9 @@ from capturelint.lint.repository import GitError, repository_of
 
 # Where packages are installed: their files are not the project's.
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnwritableError(Exception):
@@ -64,11 +71,21 @@ class Original:
         Raises `UnwritableError` if it has changed since it was read, or cannot be written.
         """
         new = self.encoded(text)
-        try:
-            mode = self.path.stat().st_mode
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        except OSError as error:
-            raise UnwritableError(f"cannot be written: {error.strerror}") from error
+        with _undisturbed():
+            try:
+                self._replace(new)
+            except OSError as error:
+                raise UnwritableError(f"cannot be written: {error.strerror}") from error
+
+    def _replace(self, new: bytes) -> None:
+        mode = self.path.stat().st_mode
+        if not mode & _WRITABLE or not os.access(self.path, os.W_OK):
+            raise UnwritableError("is read-only; make it writable first, as by `chmod u+w`")
+        prefix = f".{self.path.name}.capturelint-"
+        for left in self.path.parent.glob(f"{glob.escape(prefix)}*"):
+            # Of a run that was killed.
+            left.unlink(missing_ok=True)
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=prefix)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(new)
@@ -77,9 +94,6 @@ class Original:
             Path(name).chmod(stat.S_IMODE(mode))
             self._check_unchanged()
             Path(name).replace(self.path)
-        except OSError as error:
-            Path(name).unlink(missing_ok=True)
-            raise UnwritableError(f"cannot be written: {error.strerror}") from error
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
@@ -87,6 +101,20 @@ class Original:
     def _check_unchanged(self) -> None:
         if self.path.read_bytes() != self.data:
             raise UnwritableError("has changed since it was read; run again")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let signals that end the process wait until a file is written, so that no draft is left."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    endings = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, endings)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_own(path: Path, root: Path) -> None:
@@ -107,7 +135,18 @@ def check_clean(path: Path) -> None:
         name = os.fspath(real.relative_to(repository.top))
         arguments = ("--ignored", "--untracked-files=all", "-z", "--", f":(literal,top){name}")
         is_dirty = bool(repository.git("status", "--porcelain", *arguments))
+        held = b"" if is_dirty else repository.git("cat-file", "--filters", f"HEAD:{name}")
     except (GitError, ValueError) as error:
         raise UnwritableError(f"is not known to git; {advice}") from error
-    if is_dirty:
+    try:
+        is_held = _plain(held) == _plain(real.read_bytes())
+    except OSError as error:
+        raise UnwritableError(f"cannot be read: {error.strerror}") from error
+    # Files that git was told to take for unchanged it does not look at.
+    if is_dirty or not is_held:
         raise UnwritableError(f"has changes that are not committed; commit them, or {advice}")
+
+
+def _plain(data: bytes) -> bytes:
+    """Return a text with the line ends that git may convert made the same."""
+    return data.replace(b"\r\n", b"\n")

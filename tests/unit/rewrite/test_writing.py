@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -91,6 +94,49 @@ def test_an_interrupted_write_leaves_the_old_file(
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals are held here")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_process_that_is_ended_leaves_no_draft(path: Path, name: str) -> None:
+    code = f"""
+import os, signal, sys
+from pathlib import Path
+from capturelint.lint.cache.content import digest
+from capturelint.rewrite.writing import Original
+
+path = Path(sys.argv[1])
+original = Original.of(path, digest(path.read_bytes()))
+fsync = os.fsync
+os.fsync = lambda handle: (os.kill(os.getpid(), signal.{name}), fsync(handle))
+signal.signal(signal.{name}, signal.SIG_DFL)
+original.replace({NEW!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+
+    assert done.returncode == -getattr(signal, name)
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_text(encoding="utf-8") == NEW
+
+
+def test_the_draft_of_a_run_that_was_killed_goes(path: Path) -> None:
+    path.with_name(".m.py.capturelint-abc").touch()
+    other = path.with_name(".m.py.swp")
+    other.touch()
+
+    _original(path).replace(NEW)
+
+    assert sorted(path.parent.iterdir()) == [other, path]
+
+
+def test_a_file_that_is_read_only_stays(path: Path) -> None:
+    path.chmod(0o444)
+
+    with pytest.raises(UnwritableError, match="is read-only; make it writable first"):
+        _original(path).replace(NEW)
+
+    assert path.read_text(encoding="utf-8") == OLD
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_folder_that_cannot_be_written_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,3 +182,19 @@ def test_only_what_git_could_give_back_is_clean(
     other.touch()
     with pytest.raises(UnwritableError, match="has changes that are not committed"):
         check_clean(other)
+
+
+@needs_git
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_edits_that_git_was_told_not_to_see_are_seen(
+    path: Path, flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone(monkeypatch)
+    git("init", "--quiet", folder=path.parent)
+    commit(folder=path.parent)
+    git("update-index", flag, "m.py", folder=path.parent)
+    check_clean(path)
+    path.write_text(NEW, encoding="utf-8")
+
+    with pytest.raises(UnwritableError, match="has changes that are not committed"):
+        check_clean(path)
