@@ -33,6 +33,10 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "CL903 bad_eager_afterwards",
     ),
     "the simulator knows of no stream of gradients": ("CL704 bad_default_stream",),
+    "the simulator cannot tell of `DistributedDataParallel`": (
+        "CL704 bad_parallel",
+        "CL704 good_parallel_on_a_side_stream",
+    ),
     "the simulator captures in the mode `global` alone": ("CL901 good_relaxed",),
     "a torch without CUDA has no NCCL, no types of CUDA, and no `range` there": (
         "CL901 good_collective",
