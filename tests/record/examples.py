@@ -24,6 +24,7 @@ SITE_RULES = frozenset(["CL603", "CL704", "CL803", "CL901", "CL902", "CL903", "C
 # Such code in the other fixtures.
 SITES = frozenset(
     "bad_warmup good_warmup good_capture_on_a_new_stream bad_region bad_schedule "
+    "bad_region_not_joined good_region good_region_on_the_stream good_fork_by_a_function "
     "good_step_outside good_rate_on_the_device good_options good_step_of_something_else".split()
 )
 # Their pages are about what happens without a warm-up: of the module, and of libraries as well.
