@@ -19,6 +19,7 @@ from capturelint.rule import argument, method_call
 CODES = ("CL201",)
 
 _FUNCTIONS = ("torch.tensor", "torch.as_tensor", "torch.asarray")
+_LARGEST_IN_A_LIST = 127
 _KEPT = ("dtype", "device", "requires_grad")
 _BUFFER = "make it once, in `__init__` with `register_buffer(..., persistent=False)`"
 
@@ -71,5 +72,8 @@ def _fill(site: Site, data: cst.BaseExpression) -> tuple[str, str]:
     items = numbers(data)
     # By text: the two zeros are equal, and different numbers.
     if not items or len({repr(item) for _, item in items}) != 1:
+        return "", ""
+    # Of a list, what a small type cannot hold becomes infinity; filling with it raises.
+    if abs(items[0][1]) > _LARGEST_IN_A_LIST:
         return "", ""
     return f"({len(items)},)", site.facts.text(items[0][0])

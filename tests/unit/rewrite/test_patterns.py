@@ -46,6 +46,8 @@ def test_an_expression_is_written_for_the_device(old: str, new: str) -> None:
         ("return x + torch.tensor([1, 1.0], device=x.device)", "its data are no single number"),
         ("return x / torch.tensor([0.0, -0.0], device=x.device)", "its data are no single number"),
         ("return x / x.new_tensor([-0.0, 0.0])", "its data are no single number"),
+        # Infinity in float16, where filling with it raises.
+        ("return x + torch.tensor([70000.0, 70000.0], device=x.device)", "its data are no single"),
         ("return x + torch.tensor(x.shape[0], device=x.device)", "its data are no single number"),
         # Filling a float32 tensor with it raises, copying it gives infinity.
         ("return x + torch.tensor(1e39, device=x.device)", "its data are no single number"),
