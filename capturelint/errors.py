@@ -47,6 +47,15 @@ class BadRuleFileError(CapturelintError):
         super().__init__(f"{path} {problem}; `rules/__init__.py` says what a rule file holds")
 
 
+class FailingRuleError(CapturelintError):
+    """A rule of the user's own raised while it looked at code."""
+
+    def __init__(self, path: str, line: int, problem: str) -> None:
+        super().__init__(
+            f"{path}:{line}: the rule fails with {problem}; mend it, or leave it out with `ignore`"
+        )
+
+
 class EmptyRuleFolderError(CapturelintError):
     """A rule folder named in the configuration holds no rule file."""
 

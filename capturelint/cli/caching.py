@@ -37,7 +37,10 @@ def planned(
         return None
     from capturelint.lint.cache.folder import CacheFolder
     from capturelint.lint.cache.run import Run
+    from capturelint.lint.cache.tool import all_in
 
+    if all_in(config.rule_folders) is None:
+        return None  # a rule may read what changes unseen
     asked: Path | None = options.cache_dir
     folder = CacheFolder.opened(asked or config.root / _NAME, is_named=asked is not None)
     return None if folder is None else Run(folder, paths, config, given)

@@ -83,9 +83,17 @@ def _is_ignored_for(finding: Finding, config: Config) -> bool:
         return False
     relative = os.path.relpath(finding.path, config.root).replace(os.sep, "/")
     return any(
-        finding.code.startswith(codes)
-        and (
-            fnmatch.fnmatchcase(relative, pattern) or fnmatch.fnmatchcase(relative, f"*/{pattern}")
-        )
+        finding.code.startswith(codes) and _covers(pattern, relative)
         for pattern, codes in config.per_file_ignores
+    )
+
+
+def _covers(pattern: str, path: str) -> bool:
+    """Return whether a pattern means a file, or a folder that it is in."""
+    name = pattern.removeprefix("./").strip("/")
+    # One that says where it starts does not match further down.
+    starts = (name,) if pattern.startswith(("./", "/")) else (name, f"*/{name}")
+    return any(
+        fnmatch.fnmatchcase(path, start) or fnmatch.fnmatchcase(path, f"{start}/*")
+        for start in starts
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from capturelint.finding import Finding, Span
 from capturelint.lint import subjects
+from capturelint.lint.failing import blaming
 from capturelint.lint.files import Problem, as_finding
 from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.linked import Linked
@@ -79,7 +80,7 @@ def said_of(
 ) -> list[Said]:
     """Return what the rules say of one function. `is_step`: as it runs each step."""
     rules = [rule for rule in active if rule.about.waits] if is_step else active
-    with deep_recursion():
+    with deep_recursion(), blaming(rules):
         found = _findings_of(linked, state, rules, is_step=is_step, mend=mend)
     section = Section.STEPS if is_step else Section.CAPTURED
     return [Said(section, state.index, finding) for finding in found]
@@ -142,7 +143,8 @@ def _said_at_sites(linked: Linked, rules: Sequence[type[Rule]]) -> list[Said]:
         said: list[tuple[type[Rule], Report]] = []
         for rule in rules:
             visitor = rule(Subject(site.name, {}, {}, captured=False, target=linked.target))
-            visitor.judge_site(site)
+            with blaming([rule]):
+                visitor.judge_site(site)
             said += [(rule, report) for report in visitor.reports]
         for rule, report in _once(said):
             home = next(

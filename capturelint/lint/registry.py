@@ -18,7 +18,8 @@ from capturelint.errors import (
     MissingRuleFolderError,
     UnknownRuleError,
 )
-from capturelint.rule import Rule
+from capturelint.lint.failing import line_in, one_line
+from capturelint.rule import About, Rule, Triggers
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ def _load(path: Path) -> RuleEntry:
     for needed in ("about", "triggers"):
         if not hasattr(rules[0], needed):
             raise BadRuleFileError(path, f"has a rule without `{needed}`")
+    if not isinstance(rules[0].about, About) or not isinstance(rules[0].triggers, Triggers):
+        raise BadRuleFileError(path, "needs `about = About(...)` and `triggers = Triggers(...)`")
     page = inspect.cleandoc(module.__doc__)
     return RuleEntry(rules[0], page, path, path.parent.parent / "fixtures" / path.name)
 
@@ -120,11 +123,9 @@ def _import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise BadRuleFileError(path, f"cannot be imported: {_one_line(error)}") from error
+        line = line_in(error, {str(path)})
+        where = f" (line {line[1]})" if line else ""
+        raise BadRuleFileError(path, f"cannot be imported: {one_line(error)}{where}") from error
     return module
-
-
-def _one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

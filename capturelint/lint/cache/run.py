@@ -16,7 +16,7 @@ from capturelint.lint.cache.content import digest, has_stamp
 from capturelint.lint.cache.folder import CacheFolder
 from capturelint.lint.cache.results import as_json, from_json, said_as_text, said_from_text
 from capturelint.lint.cache.seen import Held, Seen
-from capturelint.lint.cache.tool import code_in, tool_digest
+from capturelint.lint.cache.tool import all_in, tool_digest
 from capturelint.lint.discovery import discover
 from capturelint.lint.modules import Modules
 from capturelint.lint.result import CheckResult
@@ -52,7 +52,7 @@ class Run:
         self._files = [(path, *self._modules.name_of(path)) for path in found]
         asked = [
             tool,
-            code_in(config.rule_folders),
+            all_in(config.rule_folders),
             str(Path.cwd()),
             [repr(replace(one, jobs=0)) for one in (config, *settings)],
             [(str(path), path.is_dir(), path.is_file()) for path in paths],

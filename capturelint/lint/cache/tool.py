@@ -15,6 +15,9 @@ from capturelint.lint.cache.content import digest
 
 _FORMAT = 1
 _CODE = (".py", ".toml")
+# Rules may read any file beside them, but for what Python, git and capturelint write.
+_MADE = frozenset({"__pycache__", ".git", ".capturelint_cache"})
+_MOST_FILES = 2_000
 
 
 def tool_digest() -> str:
@@ -27,6 +30,31 @@ def tool_digest() -> str:
 def code_in(folders: Iterable[Path]) -> list[list[object]]:
     """Return path, size and times of each code file below folders, which need not exist."""
     return [one for folder in folders for one in sorted(_walked(os.fspath(folder)))]
+
+
+def all_in(folders: Iterable[Path]) -> list[list[object]] | None:
+    """Return path, size and times of every file below folders; None where that cannot be told.
+
+    That is where there are too many of them, or links to folders, or what is no file.
+    """
+    found: list[list[object]] = []
+    pending = [os.fspath(folder) for folder in folders]
+    while pending:
+        try:
+            entries = list(os.scandir(pending.pop()))
+        except OSError:
+            return None
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _MADE:
+                    pending.append(entry.path)
+            elif entry.is_file():
+                found.append(_shown(entry.path))
+            else:
+                return None
+        if len(found) > _MOST_FILES:
+            return None
+    return sorted(found, key=lambda one: str(one[0]))
 
 
 def _walked(folder: str) -> Iterator[list[object]]:

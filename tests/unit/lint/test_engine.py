@@ -122,6 +122,28 @@ def test_per_file_ignores_match_at_any_depth(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        ("./b.py", ["dir/a.py", "dir/b.py"]),
+        ("/b.py", ["dir/a.py", "dir/b.py"]),
+        ("b.py", ["dir/a.py"]),
+        ("dir/", ["b.py"]),
+        ("dir", ["b.py"]),
+        ("./dir/", ["b.py"]),
+        ("./dir/a.py", ["b.py", "dir/b.py"]),
+        ("di", ["b.py", "dir/a.py", "dir/b.py"]),
+    ],
+)
+def test_per_file_ignores_mean_files_and_folders(
+    pattern: str, left: list[str], tmp_path: Path
+) -> None:
+    files = dict.fromkeys(("dir/a.py", "dir/b.py", "b.py"), _MODEL)
+    places = found(tmp_path, files, per_file_ignores=((pattern, ("CL1",)),))
+
+    assert [place.partition(":")[0] for place in places] == left
+
+
+@pytest.mark.parametrize(
     ("comment", "codes"),
     [
         ("# capturelint: ignore[CL101] measured once", []),
