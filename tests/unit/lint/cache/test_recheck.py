@@ -214,7 +214,7 @@ def project(tmp_path: Path) -> Project:
             "        n = x.sum().item()",
             "        x.max().tolist()\n        n = x.sum().item()",
         ),
-        ("pkg/sub/late.py", "    y = traced(x)\n", "    y = traced(x)\n    print(x.item())\n"),
+        ("pkg/sub/late.py", "    y = traced(x)\n", "    y = traced(x)\n    x.item()\n"),
         ("pkg/drive.py", "return x.tolist()", "return x.tolist()  # now"),
         # Comments that accept, and that no longer do.
         ("pkg/ops.py", "  # capturelint: ignore[CL101] known", "  # capturelint: ignore[CL401] no"),
