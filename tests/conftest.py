@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn, TypeAlias
 
 import pytest
+
+InFork: TypeAlias = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +26,47 @@ def _no_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Hide GPUs from all tests but those marked `gpu`: what they expect is what the simulator says."""
     if request.node.get_closest_marker("gpu") is None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+
+@pytest.fixture
+def in_fork() -> InFork:
+    """Return what runs a function in a forked process, where it may leave traces.
+
+    A backward starts threads of torch, after which no process forked from here can run one.
+    """
+    # Imported before the fork, where it takes seconds only once.
+    import capturelint.debug.simulated  # noqa: F401
+
+    return _run
+
+
+def _run(body: Callable[[], object]) -> None:
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of torch's threads, which have nothing to do in the child.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _answer(body, writing)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if answer != "passed":
+        ended = os.waitstatus_to_exitcode(status)
+        pytest.fail(answer or f"the process ended with status {ended}", pytrace=False)
+
+
+def _answer(body: Callable[[], object], writing: int) -> NoReturn:
+    import torch
+
+    torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    try:
+        body()
+        answer = "passed"
+    except BaseException:  # noqa: BLE001 - the parent tells
+        answer = traceback.format_exc()
+    with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+        pipe.write(answer)
+    os._exit(0)  # nothing of the parent's may run in the child

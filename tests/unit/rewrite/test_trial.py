@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from capturelint.debug.attempts.compare import Tolerance
+    from tests.conftest import InFork
 
 
 def _bench(run: Callable[..., object], *, lost: str = "") -> Bench:
@@ -110,7 +111,11 @@ def test_a_choice_by_more_than_one_truth_value_is_refused() -> None:
     )
 
 
-def test_gradients_tell_a_nan_from_a_zero() -> None:
+def test_gradients_tell_a_nan_from_a_zero(in_fork: InFork) -> None:
+    in_fork(_compare_gradients)
+
+
+def _compare_gradients() -> None:
     from capturelint.debug.attempts.compare import Tolerance
 
     calls = (Call((torch.zeros(3),), {}),)

@@ -8,7 +8,7 @@ import torch
 import torch.fx
 
 if TYPE_CHECKING:
-    from tests.unit.debug.conftest import InFork
+    from tests.conftest import InFork
 
 
 def test_a_use_inside_is_noted_and_torch_is_as_before(in_fork: InFork) -> None:

@@ -16,7 +16,8 @@ from capturelint.finding import Effect
 from tests.unit.debug.simulated.replaying import host
 
 if TYPE_CHECKING:
-    from tests.unit.debug.conftest import InFork, InSession
+    from tests.conftest import InFork
+    from tests.unit.debug.conftest import InSession
 
 
 @dataclass

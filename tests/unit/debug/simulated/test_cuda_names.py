@@ -27,7 +27,8 @@ from capturelint.debug.dispatched.refusal import NOT_PERMITTED, SimulatedCapture
 from capturelint.debug.simulated import SimulatedBackend
 
 if TYPE_CHECKING:
-    from tests.unit.debug.conftest import InFork, InSession
+    from tests.conftest import InFork
+    from tests.unit.debug.conftest import InSession
 
 cuda: Any = torch.cuda
 

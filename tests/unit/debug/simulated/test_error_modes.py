@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from capturelint.debug.simulated import SimulatedBackend
-    from tests.unit.debug.conftest import InFork
+    from tests.conftest import InFork
 
 
 def _captured(in_fork: InFork, mode: str, call: Callable[[Any], object]) -> bool:

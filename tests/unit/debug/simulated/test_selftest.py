@@ -12,7 +12,7 @@ from capturelint.debug.simulated import SimulatedBackend
 from capturelint.debug.simulated.tensor import DeviceTensor
 
 if TYPE_CHECKING:
-    from tests.unit.debug.conftest import InFork
+    from tests.conftest import InFork
 
 
 def test_another_torch_is_named_with_what_fails_and_what_works(
