@@ -9,6 +9,7 @@ import pytest
 
 from capturelint.bundle import bundled
 from capturelint.verdict import Verdict
+from tests.conftest import InFork
 from tests.unit.rewrite.cases import classes, judged
 
 pytestmark = [
@@ -32,7 +33,11 @@ def _inputs(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_a_branch_is_rewritten_as_shown(name: str) -> None:
+def test_a_branch_is_rewritten_as_shown(name: str, in_fork: InFork) -> None:
+    in_fork(lambda: _is_rewritten(name))
+
+
+def _is_rewritten(name: str) -> None:
     report = judged(BEFORE, name, _inputs(name))
     (rewrite,) = report.rewrites
 
@@ -44,7 +49,11 @@ def test_a_branch_is_rewritten_as_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_branch_that_cannot_be_proven_stays_with_a_reason(name: str) -> None:
+def test_a_branch_that_cannot_be_proven_stays_with_a_reason(name: str, in_fork: InFork) -> None:
+    in_fork(lambda: _stays(name))
+
+
+def _stays(name: str) -> None:
     report = judged(BEFORE, name, _inputs(name))
 
     assert report.verdict is Verdict.REFUSES
@@ -55,7 +64,11 @@ def test_a_branch_that_cannot_be_proven_stays_with_a_reason(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_what_was_rewritten_has_nothing_to_rewrite(name: str) -> None:
+def test_what_was_rewritten_has_nothing_to_rewrite(name: str, in_fork: InFork) -> None:
+    in_fork(lambda: _has_nothing_to_rewrite(name))
+
+
+def _has_nothing_to_rewrite(name: str) -> None:
     report = judged(BEFORE.with_suffix(".fixed.py"), name, _inputs(name))
 
     assert not report.verdict.is_failure
