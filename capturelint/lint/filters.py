@@ -32,11 +32,12 @@ def kept_of(
     by_path: dict[str, list[Finding]] = {path: [] for path in commented}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
-    functions: dict[str, list[Function]] = {}
-    for function in linked.project.functions:
-        shown = linked.shown(function.file.path)
-        if shown in by_path:
-            functions.setdefault(shown, []).append(function)
+    project = linked.project
+    functions = {
+        shown: project.functions_of(facts)
+        for facts in project.files.values()
+        if (shown := linked.shown(facts.path)) in by_path
+    }
     kept: list[Finding] = []
     for path, group in by_path.items():
         left = group

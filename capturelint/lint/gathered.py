@@ -62,6 +62,11 @@ class Gathered:
             methods = {name: base + index for name, index in one.methods.items()}
             self.classes.append(Class(class_base + offset, facts, one, methods))
 
+    def functions_of(self, facts: FileFacts) -> list[Function]:
+        """Return the functions of one file that was added, in its order."""
+        start = self.first_function[facts.module]
+        return self.functions[start : start + len(facts.functions)]
+
     def file(self, module: str) -> FileFacts | None:
         """Return the facts of a module, reading it if it belongs to a package of the project."""
         found = self.files.get(module)

@@ -186,11 +186,9 @@ class Attributes:
         found = self._storing.get(index)
         if found is None:
             found = self._storing[index] = {}
-            one = self._analysis.project.classes[index]
-            functions = self._analysis.project.functions
-            start = self._analysis.project.first_function[one.file.module]
-            for function in functions[start : start + len(one.file.functions)]:
-                if function.facts.stores and self._analysis.project.owner_of(function) == index:
+            project = self._analysis.project
+            for function in project.functions_of(project.classes[index].file):
+                if function.facts.stores and project.owner_of(function) == index:
                     for name in function.facts.stores:
                         found.setdefault(name, []).append(function)
         return found
