@@ -31,7 +31,7 @@ def bindings(tree: cst.Module, name: str) -> list[Binding] | None:
     None if some do it other than by assigning or iterating, or if it is not only the function's own.
     What a comprehension or a function inside of this one binds is theirs.
     """
-    function = _function_of(tree)
+    function = function_of(tree)
     if function is None:
         return None
     found: list[Binding] = []
@@ -55,7 +55,7 @@ def bindings(tree: cst.Module, name: str) -> list[Binding] | None:
 
 def parameter(tree: cst.Module, name: str) -> cst.Param | None:
     """Return the parameter with a name of the function that a tree is of; None if it has none."""
-    function = _function_of(tree)
+    function = function_of(tree)
     if function is None:
         return None
     given = function.params
@@ -63,11 +63,21 @@ def parameter(tree: cst.Module, name: str) -> cst.Param | None:
     return next((one for one in named if one.name.value == name), None)
 
 
+def is_bound_elsewhere(tree: cst.Module, name: str, at: cst.CSTNode) -> bool:
+    """Return whether a function may bind a name anywhere but in one statement, parameters aside."""
+    function = function_of(tree)
+    if function is None:
+        return True
+    inside = frozenset(_all(at))
+    return any(_binds(one, name) for one in _own_nodes(function) if one not in inside)
+
+
 # An integer stays one when an integer is added to it in one of these ways, and a text stays a text.
 _KEEPING = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign)
 
 
-def _function_of(tree: cst.Module) -> cst.FunctionDef | None:
+def function_of(tree: cst.Module) -> cst.FunctionDef | None:
+    """Return the function that a tree is of, None for the body of a module."""
     body: Sequence[cst.BaseStatement] = list(tree.body)
     # A method is parsed inside of something that its indentation belongs to.
     while len(body) == 1 and isinstance(body[0], cst.If):
@@ -123,6 +133,12 @@ def _plain_items(node: cst.Tuple | cst.List) -> list[cst.BaseExpression] | None:
     if any(isinstance(one, cst.StarredElement) for one in node.elements):
         return None
     return [one.value for one in node.elements]
+
+
+def _binds(node: cst.CSTNode, name: str) -> bool:
+    if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.NamedExpr | cst.For):
+        return _holds(node.target, name)
+    return _binds_otherwise(node, name)
 
 
 def _binds_otherwise(node: cst.CSTNode, name: str) -> bool:

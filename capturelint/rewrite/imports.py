@@ -14,22 +14,30 @@ _NAME = "torch"
 
 @dataclass(frozen=True, slots=True)
 class Torch:
-    """The name of torch. `edits` add the import that binds it, where there is none."""
+    """The name of torch. `edits` add the import that binds it, where there is none.
+
+    `line`: from which on the name is bound; it counts from 1, and is 0 for an import that is added.
+    """
 
     name: str
     edits: tuple[Edit, ...] = ()
+    line: int = 0
 
 
 def torch_in_file(source: SourceFile) -> Torch | None:
-    """Return what torch is called in the whole file; None if the name may mean something else."""
+    """Return what torch is called in the whole file; None if the name may mean something else.
+
+    Only imports count that run in any case: not those under a test such as `TYPE_CHECKING`.
+    """
     try:
         body = ast.parse("\n".join(source.lines)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    bound = [name for statement in body for name in _bound(statement)]
-    others = sum(1 for statement in body for name in _meanings(statement) if name in bound)
+    bound = {name: one.lineno for one in reversed(body) for name in _bound(one)}
+    meanings = {name for statement in body for name in _meanings(statement)}
     if bound:
-        return Torch(bound[0]) if len(bound) == 1 and others == 0 else None
+        plain = [Torch(name, line=line) for name, line in bound.items() if name not in meanings]
+        return min(plain, key=lambda one: one.line, default=None)
     if _NAME in {name for statement in body for name in (*_meanings(statement), *_uses(statement))}:
         return None
     place = _place(body)

@@ -15,6 +15,8 @@ from capturelint.kind import Value
 from capturelint.lint.subjects import Mendable
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch, torch_in_file
+from capturelint.rewrite.local_imports import torch_in_function
+from capturelint.rewrite.own_attributes import is_plain_attribute
 from capturelint.rule import Rule
 from capturelint.source import SourceFile
 
@@ -98,12 +100,22 @@ class Facts:
         text = self.file.text
         return any(word in text for word in _SUBCLASSING)
 
+    def torch_at(self, node: cst.CSTNode) -> Torch | None:
+        """Return what torch is surely called at a place, with what makes it so; else None."""
+        whole = self._torch_in_file
+        if whole is not None and whole.line < self.span(node).line:
+            return whole
+        level: list[cst.CSTNode] = [node]
+        while level:
+            one = level.pop()
+            # What is evaluated here by that name is torch, or raises.
+            if isinstance(one, cst.Name) and self.full_name(one) == "torch":
+                return Torch(one.value)
+            level.extend(one.children)
+        return torch_in_function(self.tree, self.span(node).line, self._function.subject.positions)
+
     @cached_property
-    def torch(self) -> Torch | None:
-        """Return what torch is called here, with what makes it so; None if that cannot be told."""
-        for node in self._parents:
-            if isinstance(node, cst.Name) and self.full_name(node) == "torch":
-                return Torch(node.value)
+    def _torch_in_file(self) -> Torch | None:
         return torch_in_file(self.file)
 
     @cached_property
@@ -142,7 +154,7 @@ class Site:
 
     def with_torch(self, grade: Grade, node: cst.CSTNode, text: str) -> tuple[Form, ...] | Refusal:
         """Return `text` in place of `node`; `{torch}` in it becomes what torch is called here."""
-        torch = self.facts.torch
+        torch = self.facts.torch_at(node)
         if torch is None:
             return self.refusal(
                 "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"
@@ -155,10 +167,11 @@ class Site:
         return Refusal(code, reason, hint, self.facts.span(self.node).line)
 
 
-def is_repeatable(node: cst.CSTNode) -> bool:
-    """Return whether an expression can be read twice: a name, or attributes of one."""
-    while isinstance(node, cst.Attribute):
-        node = node.value
+def is_repeatable(node: cst.CSTNode, facts: Facts) -> bool:
+    """Return whether an expression surely gives the same when it is read twice: no property of it."""
+    if isinstance(node, cst.Attribute):
+        is_own = isinstance(node.value, cst.Name) and node.value.value == "self"
+        return is_own and is_plain_attribute(facts.file, facts.function, node.attr.value)
     return isinstance(node, cst.Name)
 
 

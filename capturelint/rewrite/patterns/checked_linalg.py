@@ -35,6 +35,8 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     form = _FORMS.get(name)
     if form is None and not name and called is not None and not call.args:
         form = _METHODS.get(called[1])
+        if form is not None and not site.facts.is_surely_tensor(called[0]):
+            return site.refusal("RECEIVER", "what it is called on may be no tensor", _HINT)
         given = site.facts.text(called[0])
     if form is None:
         return site.refusal("FORM", "this routine has no form that leaves its status alone", _HINT)

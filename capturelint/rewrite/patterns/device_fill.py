@@ -20,7 +20,9 @@ CODES = ("CL201",)
 
 _FUNCTIONS = ("torch.tensor", "torch.as_tensor", "torch.asarray")
 _LARGEST_IN_A_LIST = 127
-_KEPT = ("dtype", "device", "requires_grad")
+# The words that the function and its fill have in common, and mean the same by.
+_KEPT = ("dtype", "device")
+_KEPT_BY_COPIES = (*_KEPT, "requires_grad")
 _BUFFER = "make it once, in `__init__` with `register_buffer(..., persistent=False)`"
 
 
@@ -33,7 +35,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if data.keyword is not None or data.star:
         return site.refusal("ARGUMENTS", "its data are given by name", _BUFFER)
     name = site.facts.full_name(call.func)
-    allowed = _KEPT if name != "torch.asarray" else ("dtype", "device")
+    allowed = _KEPT if name in ("torch.as_tensor", "torch.asarray") else _KEPT_BY_COPIES
     others = [
         arg for arg in call.args[1:] if arg.keyword is None or arg.keyword.value not in allowed
     ]
@@ -45,11 +47,17 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     called = method_call(call)
     if called is None or called[1] != "new_tensor" or name:
         return ()
+    if not site.facts.is_surely_tensor(called[0]):
+        return site.refusal("RECEIVER", "what it is called on may be no tensor", _BUFFER)
     shape, value = _fill(site, data.value)
     if not shape:
         return site.refusal("VALUE", "its data are no single number", _BUFFER)
-    text = f"{site.facts.text(called[0])}.new_full({shape}, {value}{rest})"
-    return site.form(Grade.PROVEN, Edit(site.facts.span(call), text))
+    assert isinstance(call.func, cst.Attribute), "a method was called"
+    edits = (
+        Edit(site.facts.span(call.func.attr), "new_full"),
+        Edit(site.facts.span(data), f"{shape}, {value}"),
+    )
+    return site.form(Grade.PROVEN, *edits)
 
 
 def _of_function(

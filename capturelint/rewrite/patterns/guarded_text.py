@@ -46,7 +46,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
         unknown = PlainData(site.facts).unknown(arg.value)
         if unknown is not None:
             return site.refusal("IMPURE", _why(site, unknown), _HINT)
-    torch = site.facts.torch
+    torch = site.facts.torch_at(site.node)
     if torch is None:
         return site.refusal(
             "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"

@@ -27,11 +27,11 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     lists = [index for index in indices_of(node) if isinstance(index, cst.List)]
     if not lists:
         return ()
-    if not site.facts.is_surely_tensor(node.value) or not is_repeatable(node.value):
+    if not site.facts.is_surely_tensor(node.value) or not is_repeatable(node.value, site.facts):
         return site.refusal("TWICE", "the indexed tensor has no name to take a device from", _HINT)
     if any(site.facts.value(index).kind is Kind.HOST_TENSOR for index in indices_of(node)):
         return site.refusal("HOST", "another index is a tensor on the host", _HINT)
-    torch = site.facts.torch
+    torch = site.facts.torch_at(site.node)
     if torch is None:
         return site.refusal(
             "NAME", "what `torch` is called here cannot be told", "write `import torch` on top"

@@ -12,7 +12,9 @@ import libcst as cst
 from capturelint.finding import Edit
 from capturelint.kind import Kind
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.site import Site
+from capturelint.rewrite.targets import is_device
 from capturelint.rule import argument, method_call
 
 CODES = ("CL202",)
@@ -20,6 +22,7 @@ CODES = ("CL202",)
 _FILLS = frozenset(("torch.zeros", "torch.ones", "torch.full", "torch.eye", "torch.arange"))
 # Steps between the fill and the move that only look at the same numbers in another shape.
 _VIEWS = frozenset(("view", "reshape", "unsqueeze", "squeeze", "flatten"))
+_DEFAULTS = ("set_default_device", "set_default_tensor_type")
 _HINT = "make it on the device, or once in `__init__` with `register_buffer`"
 
 
@@ -35,7 +38,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     fill = _fill_in(called[0])
     if fill is None or site.facts.full_name(fill.func) not in _FILLS:
         return site.refusal("HOST", "what is moved is not filled right here", _HINT)
-    why = _why_not(site, fill)
+    why = _why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site)
     if why:
         return site.refusal("ARGUMENTS", why, _HINT)
     return site.form(Grade.PROVEN, *_edits(site, move, called[0], fill, device))
@@ -57,22 +60,21 @@ def _device(site: Site, move: cst.Call, method: str) -> str:
     given = [arg for arg in move.args if arg.keyword is None or arg.keyword.value != "non_blocking"]
     if any(arg.star for arg in given) or len(given) > 1:
         return ""
+    if any(not _is_truth(arg.value) for arg in move.args if arg not in given):
+        return ""
     if not given:
         return '"cuda"' if method == "cuda" else ""
     word = given[0].keyword.value if given[0].keyword is not None else "device"
     target = given[0].value
-    return site.facts.text(target) if word == "device" and _is_device(site, target) else ""
+    if word != "device" or not is_device(site, target):
+        return ""
+    text = site.facts.text(target)
+    # The method takes no other kind of device.
+    return text if method == "to" or "cuda" in text else ""
 
 
-def _is_device(site: Site, target: cst.BaseExpression) -> bool:
-    """Return whether a target is surely a device, and no dtype and no other tensor."""
-    value = site.facts.value(target)
-    if value.constant:
-        return isinstance(value.constant[0], str)
-    if isinstance(target, cst.Attribute | cst.Name):
-        word = target.value if isinstance(target, cst.Name) else target.attr.value
-        return word.endswith("device") and not value.is_tensor
-    return isinstance(target, cst.Call) and site.facts.full_name(target.func) == "torch.device"
+def _is_truth(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value in ("True", "False")
 
 
 def _fill_in(node: cst.BaseExpression) -> cst.Call | None:
@@ -99,6 +101,27 @@ def _why_not(site: Site, fill: cst.Call) -> str:
         return "only a range of integers is the same on host and device"
     if any(site.facts.value(size).is_tensor for size in sizes):
         return "its size or its number comes from a tensor"
+    return ""
+
+
+def _moved_effect(site: Site, moved: cst.BaseExpression) -> str:
+    """Return what may be done in another order, or not at all any more; "" if nothing is."""
+    while isinstance(moved, cst.Call):
+        for arg in moved.args:
+            why = impurity(arg.value, site.facts)
+            if why:
+                return why
+        called = method_call(moved)
+        moved = called[0] if called is not None else moved.func
+    return ""
+
+
+def _default_device(site: Site) -> str:
+    """Return why the fill may be on another device than the host, "" if it is not."""
+    if any(isinstance(one, cst.With) for one in site.facts.around(site.node)):
+        return "a `with` around it may have made another device the default"
+    if any(word in site.facts.file.text for word in _DEFAULTS):
+        return "its file sets the default device"
     return ""
 
 

@@ -32,7 +32,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
         return ()
     if len(statement.targets) > 1:
         return site.refusal("TARGETS", "the number is assigned to more than this", _HINT)
-    if not facts.is_surely_tensor(target.value) or not is_repeatable(target.value):
+    if not facts.is_surely_tensor(target.value) or not is_repeatable(target.value, facts):
         return site.refusal("TWICE", "the tensor that it is stored in has no name", _HINT)
     if number(statement.value) is None:
         return site.refusal("VALUE", "what is stored is no written number", _HINT)

@@ -66,6 +66,16 @@ def test_an_expression_is_written_for_the_device(old: str, new: str) -> None:
         ("return x + torch.zeros(3, requires_grad=True).to('cuda')", "the fill has arguments besides"),
         ("return x + torch.zeros(3).to(x.device, torch.half)", "the move may change more than"),
         ("return x + torch.zeros(3).to(x)", "the move may change more than the device"),
+        ("return x + torch.zeros(3).cuda('cpu')", "the move may change more than the device"),
+        ("return x + torch.zeros(3).cuda('meta')", "the move may change more than the device"),
+        ("return x + torch.zeros(3).to(x.device, non_blocking=f())", "the move may change more than"),
+        ("return x + torch.zeros(3).to((y := x).device)", "the move may change more than"),
+        ("use_device = f()\nreturn x + torch.zeros(3).to(use_device)", "the move may change more"),
+        ("return x + torch.zeros((n := 3)).to(x.device)", "`n := 3` may change something"),
+        ("return x + torch.zeros(3).view(f()).to(x.device)", "`f()` may change something"),
+        ("with torch.device('meta'):\n    return torch.zeros(3).to(x.device)", "a `with` around it"),
+        ("torch.set_default_device(x)\nreturn torch.zeros(3).to(x.device)", "its file sets the default"),
+        ("return x + torch.as_tensor(1.0, device='cuda', requires_grad=True)", "it has arguments that a"),
         ("print(x.add_(1))\nreturn x", "`x.add_()` may change something"),
         ("print(torch.rand_like(x))\nreturn x", "`torch.rand_like()` may change something"),
         ("print(other(x), x)\nreturn x", "`other()` may change something"),
@@ -181,6 +191,83 @@ def test_what_torchscript_compiles_gets_no_test_for_a_capture() -> None:
     assert [one.refusal.partition(";")[0] for one in found(text) if one.fix is None] == [
         "TorchScript has no test for a capture"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def step(x: Tensor):\n    y = x[[0, 1]]\n    import torch\n    return y\n",
+        "def step(x: Tensor, c: bool):\n    if c:\n        import torch\n    return x[[0, 1]]\n",
+        "class M:\n    import torch\n\n    def step(self, x: Tensor):\n        return x[[0, 1]]\n",
+        "def step(x: Tensor):\n    return x[[0, 1]]\n\n\nimport torch\n",
+        "def step(x: Tensor, torch):\n    import torch\n    return x[[0, 1]]\n",
+        "def step(x: Tensor):\n    import torch\n    for torch in (): ...\n    return x[[0, 1]]\n",
+        "if TYPE_CHECKING:\n    import torch\n\n\ndef step(x: torch.Tensor):\n    return x[[0, 1]]\n",
+    ],
+)
+def test_a_name_that_may_not_be_bound_yet_is_not_taken_for_torch(text: str) -> None:
+    whole = f"from __future__ import annotations\nfrom typing import TYPE_CHECKING\nfrom torch import Tensor\n\n\n{text}"
+
+    assert fixed(whole) == whole
+    (one,) = (one for one in found(whole) if one.code == "CL203")
+    assert one.refusal.startswith("what `torch` is called here cannot be told")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "import torch\nimport torch.nn.functional\n\n\ndef step(x: torch.Tensor):\n",
+        "from torch import Tensor\n\n\ndef step(x: Tensor):\n    import torch\n\n",
+        "if TYPE_CHECKING:\n    import torch\n\n\ndef step(x: torch.Tensor):\n    import torch\n\n",
+    ],
+)
+def test_an_import_that_surely_ran_before_says_what_torch_is_called(head: str) -> None:
+    whole = f"from __future__ import annotations\nfrom typing import TYPE_CHECKING\n{head}    return x[[0, 1]]\n"
+
+    assert fixed(whole) == whole.replace("[0, 1]", "torch.arange(2, device=x.device)")
+
+
+def test_what_a_method_is_called_on_keeps_its_parentheses() -> None:
+    assert rewritten("return (x + 1).new_tensor(2.0)") == "return (x + 1).new_full((), 2.0)"
+    assert rewritten("return x.new_tensor((2))") == "return x.new_full((), 2)"
+
+
+def test_what_may_be_no_tensor_keeps_its_own_method() -> None:
+    text = f"{IMPORTS}def step(x: Tensor, t: Tensor | None = None):\n    return t.new_tensor(1.0) + t.inverse()\n"
+
+    assert fixed(text) == text
+
+
+@pytest.mark.parametrize("device", ["device", "out_device"])
+def test_a_parameter_is_a_device_if_its_annotation_says_so(device: str) -> None:
+    text = f"{IMPORTS}def step(x: Tensor, {device}: torch.device):\n    return x + torch.zeros(3).to({device})\n"
+    other = text.replace(": torch.device", ": str")
+
+    assert f"torch.zeros(3, device={device})" in fixed(text)
+    assert fixed(other) == other
+
+
+_MODULE = """import torch
+from torch import Tensor, nn
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("buf", torch.zeros(3, 3))
+
+    def forward(self, x: Tensor):
+        i = x.argmax(0)
+        self.buf[i] = 5.0
+        return self.buf[[0, 1]] + x
+"""
+
+
+def test_an_attribute_that_may_be_computed_is_not_read_twice() -> None:
+    computed = f"{_MODULE}\n\nclass N(M):\n    @property\n    def buf(self):\n        return next(self.all)\n"
+
+    assert "self.buf[torch.arange(2, device=self.buf.device)]" in fixed(_MODULE)
+    assert fixed(computed) == computed
 
 
 def test_forms_that_no_longer_raise_are_unsafe() -> None:
