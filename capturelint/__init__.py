@@ -10,6 +10,7 @@ __all__ = [
     "CaptureError",
     "CapturelintError",
     "Case",
+    "GraphRunner",
     "Report",
     "__version__",
     "assert_capturable",
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from capturelint.debug.api import bisect
     from capturelint.debug.cases.case import Case
     from capturelint.errors import CapturelintError
+    from capturelint.measure.runner import GraphRunner
     from capturelint.report.asserting import CaptureError, assert_capturable
     from capturelint.verdict import Report
 else:
@@ -28,6 +30,7 @@ else:
         "CaptureError": "capturelint.report.asserting",
         "CapturelintError": "capturelint.errors",
         "Case": "capturelint.debug.cases.case",
+        "GraphRunner": "capturelint.measure.runner",
         "Report": "capturelint.verdict",
         "assert_capturable": "capturelint.report.asserting",
         "bisect": "capturelint.debug.api",

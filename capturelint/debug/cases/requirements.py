@@ -11,10 +11,10 @@ class MissingPackageError(CapturelintError):
     """A package that the command needs is not installed."""
 
 
-def require_torch() -> None:
-    """Raise `MissingPackageError` if torch is not installed. Does not import it."""
+def require_torch(user: str = "bisect") -> None:
+    """Raise `MissingPackageError` if torch, which `user` needs, is not installed. Does not import it."""
     if find_spec("torch") is None:
-        raise MissingPackageError("bisect needs torch; pip install 'capturelint[dynamic]'")
+        raise MissingPackageError(f"{user} needs torch; pip install 'capturelint[dynamic]'")
 
 
 def require(package: str) -> None:
