@@ -39,7 +39,12 @@ _ONCE = (
     ("--atol", "X", None, "absolute tolerance; left out: by dtype"),
     ("--timeout", "SECONDS", "300", "that one step may take"),
     ("--capture-error-mode", "|".join(_MODES), "global", "what CUDA forbids while capturing"),
-    ("--record-limit", "MiB", "4096", "of inputs kept for the modules of one level"),
+    (
+        "--record-limit",
+        "MiB",
+        "4096",
+        "of inputs kept for the modules of one level, in host memory",
+    ),
 )
 _REPEATED = (
     ("--modules", "GLOB", "judge only modules with such paths"),

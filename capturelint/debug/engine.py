@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from capturelint.debug.drypass import DryPass, both, dry_pass
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
-from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
+from capturelint.debug.instance import Current, Instance, loaded, modes_of, with_gradients
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
@@ -84,11 +85,13 @@ class _Run:
             if self.settings.modules:
                 raise CaseError("a cold capture is of the whole case; drop --modules")
             self._judge_cold()
-        instance = self._instance()
-        check_globs("--modules", self.settings.modules, instance.modules)
-        check_globs("--skip", self.settings.skip, instance.modules)
-        if self.settings.warmup != 0:
-            instance = self._judge_warm(instance)
+        gc.collect()  # of a cold capture, before the case is loaded again
+        with self.ledger.timed("load"):
+            current = Current(self.load, self.backend, self.settings)
+        check_globs("--modules", self.settings.modules, current.instance.modules)
+        check_globs("--skip", self.settings.skip, current.instance.modules)
+        warm = self.settings.warmup != 0
+        instance = self._judge_warm(current) if warm else current.instance
         return self.findings.report(
             backend=self.backend.name,
             environment=environment_of(self.backend, instance.modules),
@@ -101,12 +104,14 @@ class _Run:
 
     def _judge_cold(self) -> None:
         captured, reference = self._instance(), self._instance()
-        for name in captured.parts:
+        for name in tuple(captured.parts):  # which may be replaced meanwhile
             outcome, raised_in = self._cold(captured, reference, name, "cold")
             load = self.load
             is_without = captured.case.mode == "no_grad"
             if is_without and wants_gradients(outcome.evidence.exception):
                 load = with_gradients(self.load)
+                del captured, reference
+                gc.collect()
                 captured, reference = self._instance(load), self._instance(load)
                 outcome, raised_in = self._cold(captured, reference, name, "cold-with-gradients")
             # A capture stops at the first, mostly the handle of cuBLAS.
@@ -135,14 +140,14 @@ class _Run:
             call = step_of(instance, name, 0, self.backend, self.settings)
             return dry_pass(call, self.backend, instance.case.named, name)
 
-    def _judge_warm(self, instance: Instance) -> Instance:
+    def _judge_warm(self, current: Current) -> Instance:
         """Judge the case after a warm-up. Return the instance that was judged."""
         try:
             with self.ledger.timed("warm up"):
-                warm = warmed_up(instance, self.load, self.backend, self.settings, self.tally)
+                warm = warmed_up(current, self.load, self.backend, self.settings, self.tally)
         except CannotRunError as error:
-            self.findings.add_undecided(instance, str(error), error.module)
-            return instance
+            self.findings.add_undecided(current.instance, str(error), error.module)
+            return current.instance
         instance = warm.instance
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from torch import nn
 
-from capturelint.debug.attempts.part import Part
 from capturelint.debug.culprits import cold_culprits, culprits_of, in_module
 from capturelint.debug.drypass import DryPass
 from capturelint.debug.instance import Instance
@@ -31,7 +30,7 @@ class Findings:
         self._culprits: list[Culprit] = []
         self._hazards: list[Hazard] = []
         self._notes: list[str] = []
-        self._cold: list[tuple[Part, Outcome, tuple[Culprit, ...]]] = []
+        self._cold: list[tuple[ModuleVerdict, tuple[Culprit, ...]]] = []
         self._calls = 0
 
     def add_undecided(self, instance: Instance, why: str, module: str | None) -> None:
@@ -82,7 +81,9 @@ class Findings:
         found = Found(module, outcome.verdict, How.WHOLE)
         culprits = culprits_of(found, outcome, (), cls, blamed=())
         culprits += cold_culprits(culprits, _by_line(hazards), instance.modules)
-        self._cold.append((part, outcome, culprits))
+        # The part itself would keep its instance on the device.
+        cold = ModuleVerdict(name, part.cls, outcome.verdict, 1, outcome.why)
+        self._cold.append((cold, culprits))
 
     def add_search(
         self,
@@ -162,8 +163,8 @@ class Findings:
         is_warm_too = bool(self._verdicts)
         if worst(self._verdicts).is_failure:
             return
-        for part, outcome, culprits in self._cold:
-            verdict = outcome.verdict
+        for cold, culprits in self._cold:
+            verdict = cold.verdict
             if is_warm_too and verdict.is_failure:
                 verdict = Verdict.FAILS_COLD
             self._verdicts.append(verdict)
@@ -171,12 +172,12 @@ class Findings:
             if verdict is Verdict.FAILS_COLD:
                 calls = "1 eager call" if self._calls == 1 else f"{self._calls} eager calls"
                 self._notes.append(
-                    f"{calls} of {part.path or 'the root'} before the capture, on a side stream, mend it: "
+                    f"{calls} of {cold.path or 'the root'} before the capture, on a side stream, mend it: "
                     "captured after them, it passes"
                 )
             if verdict.is_failure or not is_warm_too:
-                cold = ModuleVerdict(part.path, part.cls, verdict, 1, outcome.why)
-                self._modules = [cold, *(one for one in self._modules if one.path != part.path)]
+                others = (one for one in self._modules if one.path != cold.path)
+                self._modules = [replace(cold, verdict=verdict), *others]
 
     def _culprits_in(self, found: Sequence[Found], modules: Modules, dry: DryPass) -> list[Culprit]:
         culprits: list[Culprit] = []
@@ -191,7 +192,8 @@ class Findings:
         self, path: str, outcome: Outcome, modules: Modules, dry: DryPass, *, is_together: bool
     ) -> None:
         verdict = Verdict.FAILS_TOGETHER if is_together else outcome.verdict
-        calls = dry.calls.get(path, len(modules.parts[path].steps[0]))
+        counted = dry.calls.get(path)
+        calls = len(modules.parts[path].steps[0]) if counted is None else counted
         self._modules.append(
             ModuleVerdict(path, modules.parts[path].cls, verdict, calls, outcome.why)
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
 
+from capturelint.debug.attempts.kept import Kept, kept_call
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
@@ -54,13 +56,18 @@ def loaded(
     steps = calls_of(case, settings, backend, is_sharing=is_sharing)
     shared = steps.shared.objects
     state_of_shared = {f"argument {name}": one for name, one in shared.items()}
-    inputs = [steps(step) for step in range(settings.replays + 1)]
+    kept: list[Mapping[str, Callable[[], Call]]] = []
+    for step in range(settings.replays + 1):
+        received = steps(step).items()
+        kept.append(
+            {name: kept_call(Call(*one, shared=tuple(shared.values()))) for name, one in received}
+        )
     parts = {
         name: Part(
             path=name,
             cls=_class_of(run),
             run=run,
-            steps=tuple((Call(*calls[name], shared=tuple(shared.values())),) for calls in inputs),
+            steps=Kept([calls[name]] for calls in kept),
             shared=state_of_shared,
         )
         for name, run in case.named.items()
@@ -73,6 +80,31 @@ def loaded(
         notes=(*case.notes, *steps.notes),
         steps=steps,
     )
+
+
+class Current:
+    """The one instance of a case that is on the device: a new one is made when the old is gone.
+
+    `instance`: the one that is there now.
+    """
+
+    def __init__(self, load: Callable[[], Case], backend: Backend, settings: Settings) -> None:
+        self._backend = backend
+        self._settings = settings
+        self._instance: Instance | None = loaded(load, backend, settings)
+
+    @property
+    def instance(self) -> Instance:
+        """Return it. Whoever keeps it keeps its memory from the next one."""
+        assert self._instance is not None, "a new one could not be loaded"
+        return self._instance
+
+    def renew(self, load: Callable[[], Case], *, note: str = "", is_sharing: bool = True) -> None:
+        """Load it anew, with a note about why unless that is ""."""
+        self._instance = None
+        gc.collect()  # modules and what they hold are often tied up in circles
+        instance = loaded(load, self._backend, self._settings, is_sharing=is_sharing)
+        self._instance = replace(instance, notes=(*instance.notes, *filter(None, [note])))
 
 
 def with_gradients(load: Callable[[], Case]) -> Callable[[], Case]:

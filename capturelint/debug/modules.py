@@ -226,6 +226,7 @@ class Modules:
                 limit=self._settings.record_limit * _MIB,
                 path=path,
                 only=only,
+                shared=part.shared,
             )
         self.notes += level.notes
         return level

@@ -15,7 +15,7 @@ from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.backward import Backward
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import raised
-from capturelint.debug.instance import Instance, loaded, modes_of, with_gradients
+from capturelint.debug.instance import Current, Instance, modes_of, with_gradients
 from capturelint.debug.running import running
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change, Snapshot
@@ -56,49 +56,41 @@ class Warm:
 
 
 def warmed_up(
-    instance: Instance,
+    current: Current,
     load: Callable[[], Case],
     backend: Backend,
     settings: Settings,
     tally: Tally,
 ) -> Warm:
-    """Return an instance after its warm-up calls.
+    """Return the current instance of a case after its warm-up calls.
 
     A case that runs a backward pass of its own is loaded anew, to run with gradients. Raises
     `CannotRunError`, or `CaseError` if the case does not run eagerly.
     """
-    note = "it runs a backward pass of its own, so gradients are on"
-    try:
-        warm = _warm_up(instance, backend, settings, tally)
-    except RuntimeError as error:
-        if instance.case.mode != "no_grad" or not _wants_gradients(error):
-            _give_up(error)
+    warm = _warmed(current, backend, settings, tally)
+    note = ""
+    if warm is None:
+        note = "it runs a backward pass of its own, so gradients are on"
         load = with_gradients(load)
-        warm = _again(load, backend, settings, tally, note=note)
-    except Exception as error:  # noqa: BLE001 - user code may raise anything
-        _give_up(error)
-    if not inputs_write_shared(warm.instance):
-        return warm
-    notes = [one for one in warm.instance.notes if one == note]
-    return _again(load, backend, settings, tally, note="".join(notes), is_sharing=False)
+        current.renew(load, note=note)
+        warm = _warmed(current, backend, settings, tally)
+    if warm is not None and inputs_write_shared(warm.instance):
+        del warm
+        current.renew(load, note=note, is_sharing=False)
+        warm = _warmed(current, backend, settings, tally)
+    assert warm is not None, "it does not run without gradients any more"
+    return warm
 
 
-def _again(
-    load: Callable[[], Case],
-    backend: Backend,
-    settings: Settings,
-    tally: Tally,
-    *,
-    note: str,
-    is_sharing: bool = True,
-) -> Warm:
-    """Return a new instance after its warm-up calls. `note`: about it, or ""."""
-    instance = loaded(load, backend, settings, is_sharing=is_sharing)
-    instance = replace(instance, notes=(*instance.notes, *filter(None, [note])))
+def _warmed(current: Current, backend: Backend, settings: Settings, tally: Tally) -> Warm | None:
+    """Return the current instance after its warm-up calls, or None if it needs gradients."""
     try:
-        return _warm_up(instance, backend, settings, tally)
+        return _warm_up(current.instance, backend, settings, tally)
     except Exception as error:  # noqa: BLE001 - user code may raise anything
-        _give_up(error)
+        is_without = current.instance.case.mode == "no_grad"
+        if not (isinstance(error, RuntimeError) and is_without and _wants_gradients(error)):
+            _give_up(error)
+    return None
 
 
 def step_of(

@@ -41,7 +41,7 @@ def attempt(
 
     A part that passes costs 3 warm-ups, a capture, and an eager run and a replay of each step.
     """
-    varies = part.varies or variation(part.steps, part.run)
+    varies = variation(part.steps, part.run) if part.varies is None else part.varies
     if varies:
         return _undecided(varies)
     try:

@@ -12,6 +12,7 @@ from capturelint.debug.attempts.runs import Seen
 from capturelint.debug.dispatched.streams import UNSEEN, is_outside
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.trees.parked import back
 from capturelint.debug.trees.trees import leaves
 from capturelint.finding import Effect
 from capturelint.verdict import Certainty, Evidence, Hazard, Place, Verdict
@@ -30,7 +31,7 @@ def passing(seen: Seen) -> Outcome:
 
     Of a generator that is returned nothing was captured.
     """
-    if any(isinstance(leaf.value, GeneratorType) for leaf in leaves(seen.result)):
+    if any(isinstance(leaf.value, GeneratorType) for leaf in leaves(back(seen.result))):
         why = "it returns a generator, whose work is done after the call"
         return Outcome(Verdict.UNDECIDED, why=why)
     written = [f"the input `{name}` is written in place" for name in seen.arguments]

@@ -14,6 +14,8 @@ from capturelint.debug.running import joined
 from capturelint.debug.states.held import Held
 from capturelint.debug.states.marks import Place, place_of
 from capturelint.debug.states.storages import is_host
+from capturelint.debug.trees.memory import storage_of
+from capturelint.debug.trees.parked import Parked
 
 # Batch norms write these without telling autograd (torch 2.6 to 2.13).
 _WRITTEN_IN_SECRET = frozenset({"running_mean", "running_var"})
@@ -55,13 +57,15 @@ class Observed:
         """Return what tells whether a tensor was written or replaced since."""
         return {name: self._seal(name, tensor) for name, tensor in self.tensors().items()}
 
-    def written(self, since: Mapping[str, Seal], told: Collection[str] = ()) -> dict[str, Tensor]:
+    def written(
+        self, since: Mapping[str, Seal], told: Collection[str] = ()
+    ) -> dict[str, Parked[Tensor]]:
         """Return copies of the tensors that were written, replaced or added since then.
 
         And of those in `told`: what is exchanged and put back is still told of. But which of two
         unregistered tensors stands where is left out: scratch may take turns.
         """
-        found: dict[str, Tensor] = {}
+        found: dict[str, Parked[Tensor]] = {}
         storages = {place.storage for _, place, _ in since.values() if place is not None}
         with torch.inference_mode(mode=False), torch.no_grad():
             for name, tensor in self.tensors().items():
@@ -69,7 +73,7 @@ class Observed:
                 if name in self._held.routes and _is_exchanged(before, seal, storages):
                     continue
                 if None in seal or seal != before or name in told:
-                    found[name] = tensor.detach().clone()
+                    found[name] = _parked(tensor.detach())
         return found
 
     def _registered(self) -> Iterator[tuple[str, Tensor]]:
@@ -90,6 +94,13 @@ class Observed:
         elif name not in self._held.routes:
             version = None
         return id(tensor), place, version
+
+
+def _parked(tensor: Tensor) -> Parked[Tensor]:
+    storage = storage_of(tensor)
+    # A view may reach over much more memory than it has elements.
+    is_whole = storage is not None and storage.nbytes() == tensor.numel() * tensor.element_size()
+    return Parked(tensor if is_whole else tensor.clone())
 
 
 def _is_exchanged(before: Seal | None, now: Seal, storages: Collection[int]) -> bool:

@@ -45,17 +45,19 @@ class Part:
     `run`: the module itself, or the function. `steps`: for each step its calls in order; a module
     called several times is judged by all of them in one capture. `results`: what those returned.
     `aliases`: other names of the same module. `varies`: how the calls of different steps differ, so
-    that no graph serves them. `numbers`: of the parent's steps that `steps` are, empty for all;
+    that no graph serves them, or ""; None where nobody has looked. `numbers`: of the parent's steps that `steps` are, empty for all;
     `results` are of all. `shared`: objects that all steps receive, by their names.
+
+    Looking at a step may copy it to the device: do it once for each use.
     """
 
     path: str
     cls: str
     run: Callable[..., object]
-    steps: tuple[tuple[Call, ...], ...]
-    results: tuple[tuple[object, ...], ...] = ()
+    steps: Sequence[tuple[Call, ...]]
+    results: Sequence[tuple[object, ...]] = ()
     aliases: tuple[str, ...] = ()
-    varies: str = ""
+    varies: str | None = None
     numbers: tuple[int, ...] = ()
     shared: Mapping[str, object] = field(default_factory=dict)
 
@@ -85,11 +87,12 @@ def alike_steps(
 
 def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> str:
     """Return how a step differs from the first in more than the contents of tensors, or ""."""
+    expected = steps[0]
     for number, calls in enumerate(steps[1:], start=2):
-        if len(calls) != len(steps[0]):
-            was, is_ = _times(len(steps[0])), _times(len(calls))
+        if len(calls) != len(expected):
+            was, is_ = _times(len(expected)), _times(len(calls))
             return f"it is called {was} in step 1 and {is_} in step {number}"
-        for first, call in zip(steps[0], calls, strict=True):
+        for first, call in zip(expected, calls, strict=True):
             found = _difference(named(run, first), named(run, call), number)
             if found:
                 return f"{VARIES}{found}"

@@ -6,16 +6,17 @@ import itertools
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import torch
 from torch import nn
 from torch._C._functorch import peek_interpreter_stack
 
 from capturelint.debug.attempts.calls import Run, every_call_through, is_compiled
+from capturelint.debug.attempts.kept import Kept, made
 from capturelint.debug.attempts.modes import Modes
 from capturelint.debug.attempts.part import Call, Part, alike_steps
-from capturelint.debug.trees.trees import copied, leaves
+from capturelint.debug.trees.parked import Parked
 
 _MIB = 2**20
 _FEWEST_STEPS = 2  # one to capture, and one that must differ from it
@@ -43,16 +44,18 @@ def record(
     limit: int,
     path: str = "",
     only: Collection[str] | None = None,
+    shared: Mapping[str, object] | None = None,
 ) -> Level:
     """Return what the modules that `root` calls itself receive and return in each step.
 
     `run_step`: runs `root` for one step, from 0, on the state that the step before left. `modules`:
     those below `root` by path, under all their names. Others are found too, and named as not
     registered below `path`, which is that of `root`. `limit`: bytes to keep. `only`: the paths to
-    keep, None for all. Modules that compiled code runs are not seen. Of a module whose calls vary,
-    the steps are kept that are alike, if there are two.
+    keep, None for all. `shared`: objects that all steps receive, by their names: they are state, and
+    not copied. Modules that compiled code runs are not seen. Of a module whose calls vary, the steps
+    are kept that are alike, if there are two. What is kept lies on the host.
     """
-    recorder = _Recorder(root, path, modules, steps, limit, only)
+    recorder = _Recorder(root, path, modules, steps, limit, only, shared or {})
     with every_call_through(recorder.call, modules.values()):
         for step in range(steps):
             recorder.step = step
@@ -61,7 +64,7 @@ def record(
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Recorded:
     """What is kept of one module. `size`: bytes of one step. `most`: steps to keep."""
 
     module: nn.Module
@@ -70,8 +73,8 @@ class _Kept:
     is_registered: bool
     is_wanted: bool
     most: int
-    steps: list[list[Call]]
-    results: list[list[object]]
+    steps: list[list[Callable[[], Call]]]
+    results: list[list[Callable[[], object]]]
     size: int = 0
     raised: str = ""
 
@@ -87,8 +90,10 @@ class _Recorder:
         steps: int,
         limit: int,
         only: Collection[str] | None,
+        shared: Mapping[str, object],
     ) -> None:
         self.step = 0
+        self._shared = shared
         self._root = root
         self._path = path
         self._names = _names(modules)
@@ -97,7 +102,7 @@ class _Recorder:
         self._only = only
         self._is_inside = False
         self._thread = threading.get_ident()
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[int, _Recorded] = {}
         self._notes: dict[str, str] = {}
 
     def call(
@@ -121,29 +126,32 @@ class _Recorder:
         if not seen and isinstance(self._root, nn.Module) and is_compiled(self._root):
             self._notes[""] = f"{spoken(self._path)} is compiled: the modules it calls are not seen"
         return Level(
-            parts=tuple(_part(kept) for kept in seen if kept.most),
+            parts=tuple(_part(kept, self._shared) for kept in seen if kept.most),
             missing=tuple(kept.path for kept in seen if kept.is_wanted and not kept.most),
             notes=tuple(self._notes.values()),
         )
 
-    def _seen(self, kept: _Kept, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    def _seen(
+        self, kept: _Recorded, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> object:
         if self.step >= kept.most:
             return run(*args, **kwargs)
-        received = copied((args, kwargs))  # before the call, which may write them
+        shared = tuple(self._shared.values())
+        received = Parked((args, kwargs), shared=shared)  # before the call, which may write them
         try:
             result = run(*args, **kwargs)
         except Exception as error:
             kept.raised = f"it raises {type(error).__name__} in step {self.step + 1}"
             raise
-        returned = copied(result)
-        kept.steps[self.step].append(Call(*received, Modes.now()))
-        kept.results[self.step].append(returned)
+        returned = Parked(result, shared=shared)
+        kept.steps[self.step].append(partial(made, received, Modes.now(), shared))
+        kept.results[self.step].append(returned.back)
         if self.step == 0:
-            kept.size += _size((received, returned))
+            kept.size += received.size + returned.size
             self._fit(kept)
         return result
 
-    def _fit(self, latest: _Kept) -> None:
+    def _fit(self, latest: _Recorded) -> None:
         """Keep no more than the limit allows, if all steps are like the first."""
         total = sum(kept.size for kept in self._kept.values() if kept.most)
         if total * self._steps <= self._limit:
@@ -158,10 +166,10 @@ class _Recorder:
             f"kept {latest.most} steps of {self._steps}; raise --record-limit for more"
         )
 
-    def _new(self, module: nn.Module) -> _Kept:
+    def _new(self, module: nn.Module) -> _Recorded:
         names = self._names.get(id(module)) or [self._unregistered(module)]
         is_wanted = self._only is None or names[0] in self._only
-        kept = _Kept(
+        kept = _Recorded(
             module,
             path=names[0],
             aliases=tuple(names[1:]),
@@ -183,25 +191,27 @@ class _Recorder:
         return next(path for path in paths if path not in taken)
 
 
-def _part(kept: _Kept) -> Part:
-    steps = tuple(tuple(calls) for calls in kept.steps[: kept.most])
+def _part(kept: _Recorded, shared: Mapping[str, object]) -> Part:
+    steps = Kept(kept.steps[: kept.most])
     numbers, variation = alike_steps(steps, kept.module)
     part = Part(
         path=kept.path,
         cls=class_name(kept.module),
         run=kept.module,
         steps=steps,
-        results=tuple(tuple(results) for results in kept.results[: kept.most]),
+        results=Kept(kept.results[: kept.most]),
         aliases=kept.aliases,
         varies=kept.raised or variation,
+        shared=shared,
     )
     if not part.varies or kept.raised or len(numbers) < _FEWEST_STEPS:
         return part
     # That a caller sometimes calls it otherwise is the caller's doing.
-    return replace(part, steps=tuple(steps[n] for n in numbers), numbers=numbers, varies="")
+    alike = Kept(kept.steps[number] for number in numbers)
+    return replace(part, steps=alike, numbers=numbers, varies="")
 
 
-def _is_made_anew(kept: _Kept) -> bool:
+def _is_made_anew(kept: _Recorded) -> bool:
     """Return whether every call of the parent makes such a module: it is part of its own lines."""
     return len(kept.steps) > 1 and sum(bool(calls) for calls in kept.steps) == 1
 
@@ -211,17 +221,6 @@ def _names(modules: Mapping[str, nn.Module]) -> dict[int, list[str]]:
     for path, module in modules.items():
         names.setdefault(id(module), []).append(path)
     return names
-
-
-def _size(tree: object) -> int:
-    """Return the bytes of memory that the tensors of `tree` hold."""
-    held = {
-        storage.data_ptr(): storage.nbytes()
-        for leaf in leaves(tree)
-        if isinstance(leaf.value, torch.Tensor) and leaf.value.layout is torch.strided
-        for storage in [leaf.value.untyped_storage()]
-    }
-    return sum(held.values())
 
 
 def class_name(module: nn.Module) -> str:

@@ -26,8 +26,11 @@ class StandIns:
 
     def __init__(self, parts: Collection[Part]) -> None:
         self._parts = tuple(parts)
-        self._static = {part.path: [copied(one) for one in part.results[0]] for part in parts}
-        self._step = 0
+        self._static = {
+            part.path: [copied(one, shared=_shared(part)) for one in part.results[0]]
+            for part in parts
+        }
+        self._fresh: dict[str, tuple[object, ...]] = {}
         self._is_static = False
         self._calls: dict[str, int] = {}
         self.unfit = ""
@@ -53,26 +56,35 @@ class StandIns:
 
         `static`: in tensors that stay the same, for a graph; else in fresh ones.
         """
-        self._step, self._is_static = step, static
+        self._is_static = static
         self._calls = dict.fromkeys(self._static, 0)
-        if static:
-            for part in self._parts:
-                copy_into(self._static[part.path], list(part.results[step]))
+        self._fresh = {}
+        for part in self._parts:
+            # Not when the module is called: what lies on the host is not to be copied in a capture.
+            results = part.results[step]
+            if static:
+                copy_into(self._static[part.path], list(results))
+            else:
+                self._fresh[part.path] = results
 
     def _answer(self, part: Part) -> Run:
         def answer(*_args: object, **_kwargs: object) -> object:
             number = self._calls[part.path]
-            results = part.results[self._step]
+            results = self._static[part.path] if self._is_static else self._fresh[part.path]
             if number >= len(results):
                 # The model may handle the exception.
                 self.unfit = f"`{part.path}` is called more often than when it was recorded"
                 raise StandInError(self.unfit)
             self._calls[part.path] += 1
             if self._is_static:
-                return with_same_tensors(self._static[part.path][number])
-            return copied(results[number])
+                return with_same_tensors(results[number], shared=_shared(part))
+            return copied(results[number], shared=_shared(part))
 
         return answer
+
+
+def _shared(part: Part) -> tuple[object, ...]:
+    return tuple(part.shared.values())
 
 
 def _check(part: Part) -> None:

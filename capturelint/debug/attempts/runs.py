@@ -16,10 +16,13 @@ from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend, Captured
 from capturelint.debug.states.held import Held
 from capturelint.debug.trees.aliasing import aliases
+from capturelint.debug.trees.memory import memory_of
+from capturelint.debug.trees.parked import Parked, back
 from capturelint.debug.trees.static_inputs import copy_into
-from capturelint.debug.trees.trees import copied, with_same_tensors
+from capturelint.debug.trees.trees import copied, nodes, with_same_tensors
 
 _Context = TypeVar("_Context")
+_MOST_KEPT = 64 << 20  # bytes of the inputs of all steps of one attempt
 
 
 @dataclass(slots=True)
@@ -41,6 +44,14 @@ class Inputs:
         copy_into(self._trees, _trees(calls))
 
     @property
+    def size(self) -> int:
+        """Return the bytes of the tensors."""
+        outside = [id(one) for one in self._shared]
+        return memory_of(
+            one for one in nodes(self._trees, outside=outside) if isinstance(one, Tensor)
+        )
+
+    @property
     def named(self) -> dict[str, object]:
         """Return all that the tensors are part of, for comparing memory."""
         return {"inputs": self._trees}
@@ -59,12 +70,13 @@ class Inputs:
 class Seen:
     """What a call leaves behind. `arguments`, `state`: by name, only what it changed or all.
 
-    `aliases`: which results lie in the memory of inputs or buffers, in words.
+    Any of these may be `Parked`, so that references of all steps do not fill the device. `aliases`:
+    which results lie in the memory of inputs or buffers, in words.
     """
 
     result: object
     arguments: Mapping[str, object]
-    state: Mapping[str, Tensor]
+    state: Mapping[str, object]
     aliases: tuple[str, ...] = ()
 
     def difference(self, other: Seen, tolerance: Tolerance, noise: Noise) -> Difference | None:
@@ -81,11 +93,11 @@ class Seen:
         return {place: floor(mine, theirs) for place, mine, theirs in self._pairs(again)}
 
     def _pairs(self, other: Seen) -> Iterator[tuple[str, object, object]]:
-        yield "", self.result, other.result
+        yield "", back(self.result), back(other.result)
         for name in sorted(self.arguments.keys() & other.arguments.keys()):
-            yield f"argument {name}", self.arguments[name], other.arguments[name]
+            yield f"argument {name}", back(self.arguments[name]), back(other.arguments[name])
         for name in sorted(self.state.keys() & other.state.keys()):
-            yield f"state {name}", self.state[name], other.state[name]
+            yield f"state {name}", back(self.state[name]), back(other.state[name])
 
 
 # What two runs of the same differ by: by place, then by path.
@@ -165,12 +177,13 @@ class Runs:
     def seen(self, count: int) -> Iterator[Seen]:
         """Run the first `count` steps eagerly, each on tensors of its own.
 
-        A step has the same tensors each time, and other ones than every other step.
+        A step has the same tensors each time, and other ones than every other step, unless these
+        are large: then they are made anew, and may lie where those of an earlier step lay.
         """
         told: set[str] = set()
         for step in range(count):
-            inputs = self._fresh.setdefault(step, Inputs(self.part.steps[step]))
-            calls = inputs.filled(self.part.steps[step])
+            given = self.part.steps[step]
+            calls = self._inputs(step, given).filled(given)
             self.begin(step, static=False)
             seals = self.observed.seals()  # of now: what was prepared is no work of the call
             results = self.call(calls)
@@ -178,8 +191,8 @@ class Runs:
             told.update(written)
             shared = aliases(self.arguments(calls), _one_or_all(results), self.observed.buffers())
             yield Seen(
-                copied(_one_or_all(results)),
-                self._left_in(step, calls),
+                Parked(_one_or_all(results)),
+                self._left_in(calls, given),
                 written,
                 shared,
             )
@@ -210,11 +223,21 @@ class Runs:
             for name, value in named(self.part.run, call).items()
         }
 
-    def _left_in(self, step: int, calls: Sequence[Call]) -> dict[str, object]:
-        """Return copies of the arguments that a run of `step` changed."""
-        before = self.arguments(self.part.steps[step])
+    def _inputs(self, step: int, given: Sequence[Call]) -> Inputs:
+        """Return tensors for what a step is `given`."""
+        known = self._fresh.get(step)
+        if known is not None:
+            return known
+        inputs = Inputs(given)
+        if sum(one.size for one in self._fresh.values()) + inputs.size <= _MOST_KEPT:
+            self._fresh[step] = inputs
+        return inputs
+
+    def _left_in(self, calls: Sequence[Call], given: Sequence[Call]) -> dict[str, object]:
+        """Return copies of the arguments that a run changed of what it was `given`."""
+        before = self.arguments(given)
         return {
-            name: copied(value)
+            name: Parked(value)
             for name, value in self.arguments(calls).items()
             if difference(before[name], value, EXACT) is not None
         }

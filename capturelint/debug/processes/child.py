@@ -17,6 +17,7 @@ from capturelint.debug.wire import WireError
 
 _LOOK_EVERY = 0.1  # seconds between looks at a child that tells nothing
 _LAST_WORDS = 1.0  # seconds that what it wrote may take to arrive after its end
+_ENDING = 10.0  # seconds that it may take to be gone, with its memory of the device
 _PRINTING = 0.5  # seconds that it gets to print its stack
 _TAIL = 16 * 1024  # bytes of output kept
 _NOT_PRINTED = re.compile(r"\x1b\[[0-9;]*[a-zA-Z]|[^\n\t\x20-\x7e\xa0-\U0010ffff]")
@@ -143,7 +144,8 @@ class Child:
             return
         self._is_ended = True
         _kill_group(self._process)
-        _within(_LAST_WORDS, lambda: self._process.poll() is not None)
+        # The next one may need the memory of the device that a driver is still giving back.
+        _within(_ENDING, lambda: self._process.poll() is not None)
         # One that has left the group may hold a pipe; all that the child itself wrote is read.
         _within(_LAST_WORDS, lambda: not any(thread.is_alive() for thread in self._threads))
         # What was asked may still be in its buffer.

@@ -16,6 +16,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from capturelint.debug.trees.hosted import copy_storage, is_large_on_device, storage_on_host
 from capturelint.debug.trees.memory import storage_key, storage_of
 
 # Batch norms write these though their schemas call them read-only (torch 2.6 to 2.13).
@@ -26,7 +27,10 @@ _IS_CAPTURING: Callable[[], bool] | None = getattr(torch._C, "_cuda_isCurrentStr
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a storage held. `handle` does not keep it alive. `is_host`: not on a device."""
+    """What a storage held. `handle` does not keep it alive. `is_host`: it is not on a device.
+
+    `bytes`: on the host if they are many.
+    """
 
     handle: StorageWeakRef
     bytes: torch.UntypedStorage = field(repr=False)  # which would show each of them
@@ -45,7 +49,7 @@ class Contents:
         with no_dispatch():
             if storage.nbytes() != self.bytes.nbytes():
                 storage.resize_(self.bytes.nbytes())
-            storage.copy_(self.bytes)
+            copy_storage(storage, self.bytes)
 
 
 class Storages:
@@ -116,6 +120,8 @@ def is_host(tensor: Tensor) -> bool:
 def _cloned(storage: torch.UntypedStorage, *, is_host: bool) -> Contents:
     # Below the dispatcher nothing sees the copy: no mode, no version counter, no inference mode.
     with no_dispatch():
+        if is_large_on_device(storage, storage.nbytes()):
+            return Contents(_handle(storage), storage_on_host(storage), is_host)
         clone: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call] # torch leaves it so
         return Contents(_handle(storage), clone, is_host)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -24,17 +24,23 @@ from capturelint.debug.trees.memory import (
 )
 
 _Tree = TypeVar("_Tree")
+# From the memory that tensors lie in, of one dimension, to a copy of it.
+Move: TypeAlias = Callable[[Tensor], Tensor]
 # Memory around a small view is left out; where the view starts, alignment stays as it was.
 _SPARE = 4
 _ALIGNMENT = 512  # bytes; what CUDA's allocator aligns to
 
 
-def copied(tree: _Tree, *, shared: Iterable[object] = ()) -> _Tree:
+def _cloned(memory: Tensor) -> Tensor:
+    return memory.clone()
+
+
+def copied(tree: _Tree, *, shared: Iterable[object] = (), move: Move = _cloned) -> _Tree:
     """Return a deep copy of `tree`: nothing that is written in the one is seen in the other.
 
     Tensors keep strides, `requires_grad` and the memory they share with each other; they are
     leaves of autograd. Parameters, modules, functions, generators and streams are not copied, nor
-    what is `shared`.
+    what is `shared`. `move`: makes the copies of memory; what has no storage is cloned.
     """
     same = {id(value): value for value in shared}
     with torch.inference_mode(mode=False), torch.no_grad():
@@ -43,7 +49,8 @@ def copied(tree: _Tree, *, shared: Iterable[object] = ()) -> _Tree:
             id(value): value.copy() for value in met if is_array(type(value))
         }
         tensors = (value for value in met if isinstance(value, Tensor))
-        made.update(_clones(tensor for tensor in tensors if not isinstance(tensor, Parameter)))
+        own = (tensor for tensor in tensors if not isinstance(tensor, Parameter))
+        made.update(_clones(own, move))
         return _Copies({**made, **same}).of(tree)  # type: ignore[no-any-return] # same type
 
 
@@ -120,7 +127,7 @@ def nodes(tree: object, *, outside: Collection[int] = ()) -> Iterator[Any]:
         waiting += [item for _, item in branches(value, "") or ()]
 
 
-def _clones(tensors: Iterable[Tensor]) -> dict[int, object]:
+def _clones(tensors: Iterable[Tensor], move: Move) -> dict[int, object]:
     sharing: dict[int | None, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         sharing[storage_key(tensor)].append(tensor)
@@ -128,13 +135,13 @@ def _clones(tensors: Iterable[Tensor]) -> dict[int, object]:
         id(tensor): _finished(tensor.detach().clone(), tensor) for tensor in sharing.pop(None, ())
     }
     for group in sharing.values():
-        made.update(_clones_of_one_storage(group))
+        made.update(_clones_of_one_storage(group, move))
     return made
 
 
-def _clones_of_one_storage(group: list[Tensor]) -> dict[int, object]:
+def _clones_of_one_storage(group: list[Tensor], move: Move) -> dict[int, object]:
     span = _copied_span(group)
-    memory = flat(group, span).clone()
+    memory = move(flat(group, span))
     made: dict[int, object] = {}
     for tensor in group:
         size = tensor.element_size()

@@ -46,6 +46,12 @@ def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
         return None
 
 
+def memory_of(tensors: Iterable[Tensor]) -> int:
+    """Return the bytes of the storages that `tensors` lie in, each once."""
+    storages = (storage_of(tensor) for tensor in tensors)
+    return sum({one._cdata: one.nbytes() for one in storages if one is not None}.values())  # noqa: SLF001 - as above
+
+
 def shape_of(tensor: Tensor) -> tuple[object, ...]:
     """Return the sizes; of a nested tensor those of each part, as some kinds have none in all."""
     parts = tensor.unbind() if tensor.is_nested else ()

@@ -15,7 +15,7 @@ from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
 from capturelint.debug.engine import judge
 from capturelint.debug.events import Event, Judged, Said, Started
-from capturelint.debug.instance import loaded
+from capturelint.debug.instance import Current
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
@@ -52,9 +52,9 @@ def judge_and_rewrite(
     if not culprits:
         return report
     ledger = Ledger(known, emit, backend.spent)
-    instance = loaded(load, backend, settings)
+    current = Current(load, backend, settings)
     try:
-        warm = warmed_up(instance, load, backend, settings, Tally())
+        warm = warmed_up(current, load, backend, settings, Tally())
     except CannotRunError as error:
         return replace(report, kept=tuple(_kept(culprits, str(error))))
     modules = Modules(warm, backend, settings, ledger, Tally())

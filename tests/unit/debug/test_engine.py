@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
@@ -609,3 +610,25 @@ def test_a_device_that_is_lost_while_judging_stops_the_run_with_what_was_found(
         assert told[-1].outcome.verdict is Verdict.REFUSES
 
     in_session(body)
+
+
+@pytest.mark.parametrize("settings", [{}, {"warmup": 0}], ids=["warm", "cold"])
+def test_before_a_case_is_loaded_with_gradients_the_first_is_gone(
+    in_session: InSession, settings: dict[str, Any]
+) -> None:
+    alive: list[int] = []
+    made: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+
+    def make() -> Case:
+        alive.append(len(made))
+        model = Derives()
+        made.add(model)
+        return Case(model, inputs, mode="no_grad")
+
+    def look(backend: Backend) -> None:
+        judged(backend, make, **settings)
+
+        # A cold capture needs two at once, one to capture and one to run eagerly.
+        assert alive == ([0, 0] if not settings else [0, 1, 0, 1, 0])
+
+    in_session(look)

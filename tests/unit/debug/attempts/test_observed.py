@@ -89,7 +89,7 @@ def test_what_was_written_is_copied() -> None:
     written = seen.written(seals)
     model.acc.fill_(4.0)
 
-    assert float(written["acc"]) == 3.0
+    assert float(written["acc"].back()) == 3.0
     assert float(seen.tensors()["acc"]) == 4.0
 
 
@@ -136,4 +136,6 @@ def test_what_was_exchanged_is_told_by_where_it_is(monkeypatch: pytest.MonkeyPat
     seals = seen.seals()
     step()
 
-    assert seen.written(seals) == {"nonlocal kept of step['rows']": torch.ones(1)}
+    (parked,) = seen.written(seals).items()
+
+    assert (parked[0], parked[1].back()) == ("nonlocal kept of step['rows']", torch.ones(1))

@@ -243,9 +243,11 @@ def test_copies_taken_in_inference_mode_can_be_written_outside() -> None:
     with torch.inference_mode():
         (part,) = _recorded(root).parts
 
-    part.steps[0][0].args[0].fill_(7.0)
+    received = part.steps[0][0].args[0]
+    received.fill_(7.0)
 
-    assert _received(part) == [[7.0], [1.0]]
+    assert received.tolist() == [7.0, 7.0]
+    assert _received(part) == [[0.0], [1.0]]
 
 
 @pytest.mark.parametrize(
@@ -384,3 +386,28 @@ def test_nothing_stays_behind_after_an_exception() -> None:
     assert vars(nn.Module)["_compiled_call_impl"] is None
     assert vars(root.compiled)["_compiled_call_impl"] is compiled
     assert "_compiled_call_impl" not in vars(root.child)
+
+
+def test_objects_that_all_steps_share_are_not_copied() -> None:
+    cache = [torch.zeros(1000)]
+
+    class Fills(nn.Module):
+        def forward(self, x: Tensor, cache: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+            cache[0].fill_(float(x[0]))
+            return x, cache
+
+    root = Calling(lambda self, x: self.child(x, cache)[0], child=Fills())
+    level = record(
+        lambda step: root(torch.full((2,), float(step))),
+        root=root,
+        modules=reachable(root),
+        steps=2,
+        limit=100,
+        shared={"argument cache": cache},
+    )
+    (part,) = level.parts
+
+    assert level.notes == ()
+    assert [calls[0].args[1] is cache for calls in part.steps] == [True, True]
+    assert [results[0][1] is cache for results in part.results] == [True, True]  # type: ignore[index] # a tuple
+    assert part.shared == {"argument cache": cache}

@@ -11,7 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional as f
 
+from capturelint.debug.states import storages
 from capturelint.debug.states.state import State
+from capturelint.debug.trees.hosted import storage_on_host
 from capturelint.debug.trees.memory import storage_key
 
 
@@ -226,3 +228,25 @@ def test_operators_of_higher_order_run_while_watching() -> None:
         result = hop.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.ones(1),))
 
     assert result.tolist() == [2]
+
+
+def test_what_is_large_on_the_device_is_kept_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storages, "is_large_on_device", lambda _, size: size > 8)
+    moved: list[int] = []
+
+    def moving(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+        moved.append(storage.nbytes())
+        return storage_on_host(storage)
+
+    monkeypatch.setattr(storages, "storage_on_host", moving)
+    module = nn.Module()
+    module.register_buffer("large", torch.arange(4.0))
+    module.register_buffer("small", torch.zeros(1))
+    state = State([module])
+    snapshot = state.save()
+    large: Any = module.large
+    large.fill_(7.0)
+    state.restore(snapshot)
+
+    assert moved == [16]
+    assert large.tolist() == [0.0, 1.0, 2.0, 3.0]
