@@ -1,0 +1,84 @@
+"""Watch from outside what memory other processes take: that of the device, or resident memory."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+from pathlib import Path
+
+import torch
+
+MIB = 1 << 20
+_EVERY = 0.005  # seconds between looks
+
+
+class Polled:
+    """What all processes together have in use of the device, above what was before. `peak`: MiB."""
+
+    def __init__(self) -> None:
+        self._before = self._used()
+        self._is_done = threading.Event()
+        self._thread = threading.Thread(target=self._poll)
+        self.peak = 0.0
+
+    def __enter__(self) -> Polled:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_done.set()
+        self._thread.join()
+
+    def _poll(self) -> None:
+        while not self._is_done.wait(_EVERY):
+            self.peak = max(self.peak, self._used() - self._before)
+
+    @staticmethod
+    def _used() -> float:
+        free, total = torch.cuda.mem_get_info()
+        return (total - free) / MIB
+
+
+class Resident:
+    """The largest resident memory of a process and what it started. `peak`: MiB."""
+
+    def __init__(self) -> None:
+        self.peak = 0.0
+        self._pids: list[int] = []
+        self._is_done = threading.Event()
+        self._thread = threading.Thread(target=self._poll)
+
+    def __enter__(self) -> Resident:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_done.set()
+        self._thread.join()
+
+    def _poll(self) -> None:
+        while not self._is_done.wait(_EVERY * 4):
+            self.peak = max(self.peak, sum(resident(pid) for pid in _below(os.getpid())))
+
+
+def _below(pid: int) -> list[int]:
+    """Return the processes that one started, and those that these did. Linux only."""
+    found: list[int] = []
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(word) for word in tasks.read_text().split()]
+        except OSError:  # it has ended meanwhile
+            continue
+        for child in children:
+            found += [child, *_below(child)]
+    return found
+
+
+def resident(pid: int | str) -> float:
+    """Return the MiB that a process has in memory, 0 if it has ended."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):  # it has ended meanwhile
+        return 0.0
+    return pages * resource.getpagesize() / MIB
