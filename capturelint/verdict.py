@@ -23,6 +23,8 @@ class Verdict(Enum):
     FAILS_COLD = "fails-cold"
     FAILS_TOGETHER = "fails-together"
     DIFFERS = "differs-when-capturing"
+    WORK_MISSING = "work-missing"
+    EMPTY_GRAPH = "empty-graph"
     UNDECIDED = "undecided"
     NONDETERMINISTIC = "nondeterministic"
     ALIASES_INPUT = "aliases-input"
@@ -54,6 +56,8 @@ _FAILURES = frozenset(
         Verdict.FAILS_COLD,
         Verdict.FAILS_TOGETHER,
         Verdict.DIFFERS,
+        Verdict.WORK_MISSING,
+        Verdict.EMPTY_GRAPH,
     }
 )
 

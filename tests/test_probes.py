@@ -87,6 +87,8 @@ OUTCOMES = {
     Verdict.REFUSES: "refuses",
     Verdict.FAILS_COLD: "refuses",
     Verdict.STALE: "stale",
+    Verdict.WORK_MISSING: "stale",
+    Verdict.EMPTY_GRAPH: "stale",
     Verdict.ALIASES_INPUT: "ok",
     Verdict.NONDETERMINISTIC: "ok",
     Verdict.EQUAL: "ok",

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Frozen, Hazard
+from capturelint.verdict import Frozen, Hazard, Place
 
 _Value = TypeVar("_Value")
 
@@ -31,9 +31,13 @@ class SpentError(BaseException):
 
 
 class Captured(Protocol):
-    """One captured graph. `output`: what the captured call returned, in the graph's memory."""
+    """One captured graph. `output`: what the captured call returned, in the graph's memory.
+
+    `is_empty`: it holds no work at all.
+    """
 
     output: object
+    is_empty: bool
 
     def replay(self) -> None:
         """Run the captured work again on what its static inputs hold now."""
@@ -84,6 +88,9 @@ class Backend(Protocol):
 
     def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
         """Return what differs between the recordings of two calls: what a graph would bake in."""
+
+    def launched(self, recording: object) -> tuple[Place, ...]:
+        """Return where a recorded call launched work, an entry for each operation."""
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what the backend could not run faithfully since it was last asked, in words."""

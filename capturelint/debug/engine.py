@@ -176,6 +176,7 @@ class _Run:
 
     def _judge_root(self, name: str, instance: Instance, modules: Modules) -> None:
         dry = self._dry_pass(name, instance, modules)
+        modules.hazards = dry.hazards
         roots = modules.roots(name)
         found = [
             one for root in roots for one in search(modules, root, first_only=self.settings.first)

@@ -19,6 +19,8 @@ from capturelint.finding import Effect
 from capturelint.verdict import ROOT, Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
 
 _MOST_CHANGES = 3
+# Verdicts on graphs that lines which freeze something may explain.
+_STALE = frozenset({Verdict.STALE, Verdict.WORK_MISSING, Verdict.EMPTY_GRAPH})
 
 
 class Findings:
@@ -106,7 +108,7 @@ class Findings:
         self._verdicts += _verdicts(roots, found, modules, left_out)
         self._culprits += culprits
         # What may freeze, such as random numbers put back, is no hazard where replays are equal.
-        is_stale = Verdict.STALE in self._verdicts
+        is_stale = not _STALE.isdisjoint(self._verdicts)
         self._hazards += _by_line(
             one
             for one in dry.hazards

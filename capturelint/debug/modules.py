@@ -8,6 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from capturelint.debug.attempts.attempt import Tally, attempt
+from capturelint.debug.attempts.differs import outside
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.recording import Level, record
 from capturelint.debug.attempts.replaced import StandIns
@@ -15,12 +16,12 @@ from capturelint.debug.backend import Backend
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
-from capturelint.debug.paths import is_below
+from capturelint.debug.paths import is_below, is_part
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.causes import lines_run
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Place, Verdict
+from capturelint.verdict import Hazard, Place, Verdict
 
 _MIB = 1 << 20
 
@@ -29,7 +30,7 @@ class Modules:
     """The answers about the modules of a warm instance, as the search asks for them.
 
     Every attempt starts from its state after the warm-up. `parts`: those known so far. `notes`:
-    what the user must know about the recordings.
+    what the user must know about the recordings. `hazards`: of the callable that is judged.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Modules:
         self.outcomes: dict[str, Outcome] = {}
         self.apart: dict[str, Outcome] = {}
         self.notes: list[str] = []
+        self.hazards: tuple[Hazard, ...] = ()
 
     def whole(self, path: str) -> Verdict:
         """Return what the module shows when it is captured alone."""
@@ -176,6 +178,7 @@ class Modules:
                 replaced={child: self.parts[child] for child in replaced},
                 inputs=self._warm.inputs.get(path),
                 fresh=self._warm.fresh if path in self._warm.inputs else None,
+                outside=outside(h for h in self.hazards if is_part(h.module, path, replaced)),
                 tally=self._tally,
             )
 

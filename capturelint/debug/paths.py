@@ -22,3 +22,8 @@ def check_globs(option: str, globs: Sequence[str], modules: Iterable[str]) -> No
 def is_below(path: str, root: str) -> bool:
     """Return whether `path` is that of `root` or of a module inside it."""
     return root in ("", path) or path.startswith(f"{root}.")
+
+
+def is_part(path: str, root: str, without: Iterable[str]) -> bool:
+    """Return whether `path` is that of `root` or of a module inside it, but of none in `without`."""
+    return is_below(path, root) and not any(is_below(path, one) for one in without)

@@ -14,6 +14,8 @@ _MEANINGS: Mapping[Verdict, str] = {
     Verdict.FAILS_COLD: "it captures only after eager calls have warmed it up",
     Verdict.FAILS_TOGETHER: "each part passes alone, together they fail",
     Verdict.DIFFERS: "while it captures, the code computes something else than eagerly",
+    Verdict.WORK_MISSING: "part of the work runs outside the capture, so that no replay does it",
+    Verdict.EMPTY_GRAPH: "nothing was recorded, so that a replay does nothing",
     Verdict.UNDECIDED: "it could not be judged",
     Verdict.NONDETERMINISTIC: "eager runs differ from each other, and replays differ no more",
     Verdict.ALIASES_INPUT: "an output shares memory with an input, which the next replay changes",
@@ -33,11 +35,17 @@ _OTHER_CERTAINTIES: Mapping[Certainty, str] = {
     Certainty.MODULE_ONLY: "the module is to blame; no line is known",
 }
 
+_JOIN = (
+    "Run this work on the stream that is captured, in the thread that captures, or fork a stream:"
+    " `side.wait_stream(torch.cuda.current_stream())`."
+)
 _NEXT: Mapping[Verdict, str] = {
     Verdict.STALE: "Keep what changes between calls in a tensor on the device, and update it in place.",
     Verdict.FAILS_COLD: "Call the module a few times on a side stream before the capture.",
     Verdict.FAILS_TOGETHER: "Look at what these modules share: buffers, caches, streams.",
     Verdict.DIFFERS: "Compare both branches of the code that asks whether it is being captured.",
+    Verdict.WORK_MISSING: _JOIN,
+    Verdict.EMPTY_GRAPH: _JOIN,
 }
 # By what the message holds, for lines that no rule explains.
 _REMEDIES: Mapping[str, str] = {

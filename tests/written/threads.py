@@ -20,7 +20,7 @@ class Starts(nn.Module):
 
 
 def a_thread() -> object:
-    """stale-on-replay."""
+    """empty-graph."""
     return Starts(), x()
 
 
@@ -39,7 +39,7 @@ class Submits(nn.Module):
 
 
 def a_pool_of_threads() -> object:
-    """stale-on-replay."""
+    """work-missing."""
     return Submits(), x()
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from capturelint.debug.attempts.judging import Judge, UndecidedError
+from capturelint.debug.attempts.judging import Judge
 from capturelint.debug.attempts.part import Part, variation
 from capturelint.debug.attempts.replaced import StandInError, StandIns
 from capturelint.debug.attempts.runs import Inputs, Runs, Tally
 from capturelint.debug.attempts.side import Side
+from capturelint.debug.attempts.stages import UndecidedError
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Snapshot, State
-from capturelint.verdict import Verdict
+from capturelint.verdict import Hazard, Verdict
 
 __all__ = ["Inputs", "Tally", "attempt"]
 
@@ -29,6 +30,7 @@ def attempt(
     reference: Part | None = None,
     inputs: Inputs | None = None,
     fresh: Snapshot | None = None,
+    outside: Sequence[Hazard] = (),
     tally: Tally | None = None,
 ) -> Outcome:
     """Return what capturing `part` shows. Leaves state, modes and generators as they were.
@@ -37,7 +39,8 @@ def attempt(
     captured. `replaced`: called modules by path whose recorded results are returned in their place,
     which leaves the part's own lines. `reference`: the same part of another instance, to be run
     eagerly; with `settings.warmup` 0, `part` is then never called before its capture. `inputs`: the
-    static inputs, where they were used before; `fresh`: the state before that. `tally`: counts.
+    static inputs, where they were used before; `fresh`: the state before that. `outside`: work of the
+    part that a run as if capturing saw outside the capture. `tally`: counts.
 
     A part that passes costs 3 warm-ups, a capture, and an eager run and a replay of each step.
     """
@@ -57,7 +60,8 @@ def attempt(
         eager = Side(runs_of(reference), State({reference.path: reference.run, **reference.shared}))
     inputs = inputs or Inputs(part.steps[0])
     fresh = fresh or state.save()
-    return _outcome(Judge(captured, eager, backend, settings, inputs, fresh), stand_ins, state)
+    judge = Judge(captured, eager, backend, settings, inputs, fresh, outside)
+    return _outcome(judge, stand_ins, state)
 
 
 def _outcome(judge: Judge, stand_ins: StandIns, state: State) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import GeneratorType
 
@@ -16,6 +16,8 @@ from capturelint.debug.trees.parked import back
 from capturelint.debug.trees.trees import leaves
 from capturelint.finding import Effect
 from capturelint.verdict import Certainty, Evidence, Hazard, Place, Verdict
+
+_NOTHING = Evidence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +77,57 @@ def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:
 
 
 def blaming(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
-    """Return the outcome with the lines that a run as if capturing says a graph freezes, if any.
+    """Return the outcome with the lines that a run as if capturing says a graph lacks, or freezes.
 
-    The capture was made, so that work outside it was not refused but left out: eager runs that
-    differ from each other are no excuse then.
+    Work outside the capture was left out of it: eager runs that differ from each other are no
+    excuse then.
     """
-    left_out = [one for one in hazards if is_outside(one.operation) and one.place.path]
-    frozen = [one for one in hazards if one.effect is Effect.STALE and one.place.path] or left_out
-    if not (left_out if outcome.verdict is Verdict.NONDETERMINISTIC else frozen):
+    left_out = outside(hazards)
+    if left_out:
+        return missing(left_out, outcome.evidence)
+    frozen = [one for one in hazards if one.effect is Effect.STALE and one.place.path]
+    if not frozen or outcome.verdict is Verdict.NONDETERMINISTIC:
         return outcome
+    return replace(_blamed(outcome, frozen), message=frozen[0].message)
+
+
+def outside(hazards: Iterable[Hazard]) -> list[Hazard]:
+    """Return those that a capture, once it was made, did not see: work that is no part of it."""
+    return [one for one in hazards if is_outside(one.operation) and one.place.path]
+
+
+def missing(left_out: Sequence[Hazard], evidence: Evidence = _NOTHING) -> Outcome:
+    """Return the outcome of a part whose graph lacks work that each eager call does.
+
+    `left_out`: where that work is done, as seen in a run as if capturing. `evidence`: of what a
+    replay does without it, if that showed.
+    """
+    outcome = Outcome(Verdict.WORK_MISSING, evidence=evidence, message=UNSEEN)
+    return _blamed(outcome, left_out)
+
+
+def empty(launched: Sequence[Place], left_out: Sequence[Hazard]) -> Outcome:
+    """Return the outcome of a part whose graph holds nothing, though an eager call launches work.
+
+    `launched`: where, an entry for each operation.
+    """
+    count = "1 operation" if len(launched) == 1 else f"{len(launched)} operations"
+    outcome = Outcome(
+        Verdict.EMPTY_GRAPH,
+        places=tuple(sourced(place) for place in launched[:1] if place.path),
+        certainty=Certainty.LIKELY,
+        message=f"the graph is empty: an eager call launches {count}, and it holds none",
+    )
+    return _blamed(outcome, left_out) if left_out else outcome
+
+
+def _blamed(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
     return replace(
         outcome,
-        verdict=Verdict.STALE,
-        places=tuple(sourced(hazard.place) for hazard in frozen),
+        places=tuple(sourced(hazard.place) for hazard in hazards),
         certainty=Certainty.LIKELY,
-        operation=frozen[0].operation,
-        message=frozen[0].message if frozen[0].effect is Effect.STALE else UNSEEN,
-        code=frozen[0].code,
+        operation=hazards[0].operation,
+        code=hazards[0].code,
     )
 
 

@@ -108,6 +108,11 @@ class Explainer:
             (captured,) = self._watched(inputs, {0})
         return tuple(one.place for one in self._frozen(plain, captured)[:1])
 
+    def launched(self) -> tuple[Place, ...]:
+        """Return where one eager call launches work, an entry for each operation."""
+        (call,) = self._watched(Inputs(self.runs.part.steps[0]), {0})
+        return self.runs.backend.launched(call.recording)
+
     def _frozen(self, first: _Watched, other: _Watched) -> tuple[Frozen, ...]:
         found = self.runs.backend.frozen(first.recording, other.recording)
         return tuple(replace(one, place=sourced(one.place)) for one in found)

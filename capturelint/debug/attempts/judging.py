@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.differs import (
     Differs,
     blaming,
     differing,
+    empty,
+    missing,
     nondeterministic,
+    outside,
     passing,
     stale,
 )
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.frozen import Explainer
-from capturelint.debug.attempts.refused import cannot_tell, first_line, refused
+from capturelint.debug.attempts.refused import refused
 from capturelint.debug.attempts.runs import Graph, Inputs, Noise, Seen, most
 from capturelint.debug.attempts.side import Side
+from capturelint.debug.attempts.stages import Stages, UndecidedError
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Snapshot, State
-from capturelint.debug.trees.static_inputs import ArgumentVariesError
-from capturelint.verdict import VARIES, Hazard
+from capturelint.verdict import Certainty, Hazard, Place
 
 _WARMUPS = 3
 _MOST_WARMUPS = 10
@@ -34,15 +37,12 @@ _MOST_WARMUPS = 10
 _STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
 
-class UndecidedError(Exception):
-    """An attempt cannot come to a verdict. The message says why."""
-
-
 class Judge:
     """Judges one part by a graph of it and by eager runs.
 
     `captured`, `eager`: the same, or two instances. `inputs`: the static inputs of the graph.
-    `fresh`: the state before the first call of all, as far as it is known.
+    `fresh`: the state before the first call of all, as far as it is known. `outside`: work of the
+    part that a run as if capturing saw outside the capture.
     """
 
     def __init__(
@@ -53,10 +53,12 @@ class Judge:
         settings: Settings,
         inputs: Inputs,
         fresh: Snapshot,
+        outside: Sequence[Hazard] = (),
     ) -> None:
         self._captured = captured
         self._eager = eager
         self._backend = backend
+        self._stages = Stages(backend, captured.runs.stand_ins)
         self._settings = settings
         self._tolerance = Tolerance(settings.rtol, settings.atol)
         part = captured.runs.part
@@ -65,6 +67,7 @@ class Judge:
         self._graph: Graph | None = None
         self._fresh = fresh
         self._inputs = inputs
+        self._outside = outside
 
     def close(self) -> None:
         """Give the memory of the graph back."""
@@ -82,11 +85,28 @@ class Judge:
         refusal = self._capture()
         if refusal is not None:
             return refusal
+        if self._graph is not None and self._graph.captured.is_empty:
+            launched, hazards = self._launched()
+            left_out = outside(hazards)
+            if left_out and self._captured.runs.stand_ins.steps is not None:
+                return missing(left_out)  # what stands in for modules records nothing
+            if launched:
+                return empty(launched, left_out)
         expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
         (found,) = self._replay({}, expected)
         if found is not None:
             return self._failure(found, expected)
-        return passing(expected[0])
+        return missing(self._outside) if self._outside else passing(expected[0])
+
+    def _launched(self) -> tuple[tuple[Place, ...], Sequence[Hazard]]:
+        """Return where an eager call that takes itself for captured launches work.
+
+        And the lines that it lists.
+        """
+        path = self._captured.runs.part.path
+        with self._stages.eager(), self._backend.as_if_capturing(lambda: path) as listed:
+            launched = self._explainer.launched()
+        return launched, listed
 
     def _warm_up(self) -> None:
         runs, state = self._captured.runs, self._captured.state
@@ -96,12 +116,12 @@ class Judge:
             is_last = count >= (wanted or _WARMUPS)
             before = state.save() if is_last and wanted is None else None
             # What one call makes, such as the state of an optimizer, the next one writes.
-            with self._watched_stage(state), self._backend.warming_up():
+            with self._stages.watched(state), self._backend.warming_up():
                 runs.alone(0, self._inputs)
             if is_last and (before is None or not _is_growing(state, before)):
                 break
         if self._backend.runs_compiled():
-            with self._eager_stage(), self._backend.warming_up():
+            with self._stages.eager(), self._backend.warming_up():
                 runs.alone(0, self._inputs)
 
     def _capture(self) -> Outcome | None:
@@ -117,16 +137,16 @@ class Judge:
                 self._graph = self._captured.runs.captured(self._inputs)
         except Exception as error:  # noqa: BLE001 - whatever ends a capture is its outcome
             refusal = refused(error, before=handled)
-        self._stop_if_unsupported()
+        self._stages.stop_if_unsupported()
         return refusal
 
     def _run_eagerly(self, *, watched: int = 0) -> list[Seen]:
         """Return what each step comes to, from the start. `watched`: how many to learn from."""
         state = self._eager.state
         state.restore(self._eager_start)
-        with self._eager_stage():
+        with self._stages.eager():
             seen = self._eager.runs.seen(self._steps)
-            with self._watched_stage(state) if watched else nullcontext():
+            with self._stages.watched(state) if watched else nullcontext():
                 first = list(itertools.islice(seen, watched))
             return [*first, *seen]
 
@@ -140,7 +160,7 @@ class Judge:
         self._captured.state.restore(self._start)
         found: list[Differs | None] = [None] * len(references)
         for step in range(self._steps):
-            with self._stage("its graph cannot be replayed"):
+            with self._stages.replaying():
                 replayed = self._captured.runs.replayed(self._graph, step)
             for number, reference in enumerate(references):
                 differs = reference[step].difference(replayed, self._tolerance, noise)
@@ -163,7 +183,10 @@ class Judge:
             if not is_noisy:
                 return self._differing(found)
         outcome = self._explained(found or first, is_noisy=is_noisy, is_within=found is None)
-        return outcome if outcome.places else blaming(outcome, hazards)
+        is_sure = bool(outcome.places) and outcome.certainty is Certainty.SHOWN
+        if is_sure or (outcome.places and not outside(hazards)):
+            return outcome
+        return blaming(outcome, hazards)
 
     def _is_noisy(self, *runs: Sequence[Seen]) -> bool:
         return any(a.difference(b, self._tolerance, {}) for a, b in zip(*runs, strict=True))
@@ -190,7 +213,7 @@ class Judge:
         difference = found.difference
         returned = (difference.got, difference.expected) if difference.largest is None else None
         why = Explanation()
-        with self._eager_stage():
+        with self._stages.eager():
             if is_noisy:
                 why = self._explainer.unrepeatable()
             if not why.frozen and not is_within:
@@ -204,7 +227,7 @@ class Judge:
     def _differing(self, found: Differs) -> Outcome:
         """Return the outcome for a part that computes something else while it is captured."""
         try:
-            with self._eager_stage():
+            with self._stages.eager():
                 places = self._explainer.ways_part()
         except UndecidedError:
             places = ()
@@ -213,34 +236,6 @@ class Judge:
     @property
     def _explainer(self) -> Explainer:
         return Explainer(self._eager.runs, self._eager.state, self._eager_start)
-
-    def _eager_stage(self) -> AbstractContextManager[None]:
-        return self._stage("raises when run eagerly alone")
-
-    @contextmanager
-    def _watched_stage(self, state: State) -> Iterator[None]:
-        """Learn which memory is written by what runs eagerly inside."""
-        with self._eager_stage(), self._backend.eagerly(), state.watching():
-            yield
-
-    @contextmanager
-    def _stage(self, failing: str) -> Iterator[None]:
-        """Stop the attempt if what is inside raises or cannot be run faithfully."""
-        try:
-            yield
-        except ArgumentVariesError as error:
-            raise UndecidedError(f"{VARIES}{error}") from error
-        except Exception as error:
-            self._stop_if_unsupported()
-            reason = cannot_tell(error) or f"{failing}: {first_line(error)}"
-            raise UndecidedError(reason) from error
-        self._stop_if_unsupported()
-
-    def _stop_if_unsupported(self) -> None:
-        unfit = self._captured.runs.stand_ins.unfit
-        reasons = (*self._backend.unsupported(), *([unfit] if unfit else []))
-        if reasons:
-            raise UndecidedError("; ".join(reasons))
 
 
 def _is_growing(state: State, before: Snapshot) -> bool:

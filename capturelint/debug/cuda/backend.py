@@ -22,7 +22,7 @@ from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.placing import placed
 from capturelint.debug.seeding import seed_all
-from capturelint.verdict import Frozen, Hazard
+from capturelint.verdict import Frozen, Hazard, Place
 
 _Value = TypeVar("_Value")
 
@@ -123,6 +123,10 @@ class CudaBackend:
     def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
+
+    def launched(self, recording: object) -> tuple[Place, ...]:
+        """Return where a recorded call launched work, an entry for each operation."""
+        return tuple(one.place for one in cast("Launches", recording).items)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return nothing: the device runs what it runs."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import re
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +18,8 @@ from capturelint.debug.chains import chain_of
 from capturelint.debug.cuda.raised import GUARD, Raised, errors_raised
 from capturelint.debug.dispatched.refusal import INVALIDATED
 
+# How torch warns at the end of a capture that recorded nothing (2.6 to 2.13).
+_EMPTY = "The CUDA Graph is empty"
 _OUTSIDE = "Offset increment outside graph capture"
 # The handle stays broken for eager calls too (`torch.linalg.eigh`, H200, torch 2.11), unless it
 # could not be made.
@@ -24,11 +27,15 @@ _BREAKS_HANDLES = re.compile("when calling `cusolver(?!DnCreate)")
 
 
 class CapturedGraph:
-    """One graph. `output`: what the captured call returned, in the graph's memory."""
+    """One graph. `output`: what the captured call returned, in the graph's memory.
 
-    def __init__(self, graph: torch.cuda.CUDAGraph, output: object) -> None:
+    `is_empty`: it holds no work at all.
+    """
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, output: object, *, is_empty: bool) -> None:
         self._graph = graph
         self.output = output
+        self.is_empty = is_empty
 
     def replay(self) -> None:
         """Run the captured work again on what its static inputs hold now."""
@@ -77,7 +84,7 @@ class Graphs:
         graph = torch.cuda.CUDAGraph()
         try:
             with _no_collection(), torch.cuda.stream(self.stream):
-                output = self._run(graph, pool, call)
+                output, is_empty = self._run(graph, pool, call)
         except BaseException as error:
             self._clear_up(error, graph, pool)
             raise
@@ -86,7 +93,7 @@ class Graphs:
             del output
             graph.reset()
             raise CaptureError(INVALIDATED) from None
-        return CapturedGraph(graph, output)
+        return CapturedGraph(graph, output, is_empty=is_empty)
 
     def lost(self) -> str:
         """Return why the device cannot be used any more in this process, or "". Waits for it."""
@@ -113,7 +120,10 @@ class Graphs:
         """Give the memory of the shared pool back."""
         self._drop_pool()
 
-    def _run(self, graph: torch.cuda.CUDAGraph, pool: Any, call: Callable[[], object]) -> object:
+    def _run(
+        self, graph: torch.cuda.CUDAGraph, pool: Any, call: Callable[[], object]
+    ) -> tuple[object, bool]:
+        """Return what `call` returned, and whether it recorded nothing."""
         graph.capture_begin(pool=pool, capture_error_mode=self._mode)
         try:
             with _guarded(), errors_raised() as self.seen:
@@ -123,8 +133,13 @@ class Graphs:
             with suppress(RuntimeError):
                 self._end(graph)
             raise
-        self._end(graph)
-        return output
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self._end(graph)
+        others = [one for one in told if _EMPTY not in str(one.message)]
+        for one in others:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return output, len(others) < len(told)
 
     def _end(self, graph: torch.cuda.CUDAGraph) -> None:
         try:

@@ -16,7 +16,7 @@ from capturelint.debug.dispatched.arguments import is_on_device, names_device
 from capturelint.debug.dispatched.hazards import Hazards
 from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNJOINED, UNPINNED, Refusal
 from capturelint.debug.dispatched.schema import Schema, schema_of
-from capturelint.debug.dispatched.streams import refusal_outside
+from capturelint.debug.dispatched.streams import refusal_elsewhere, refusal_outside
 from capturelint.debug.dispatched.tensors import tensors_in
 from capturelint.debug.dispatched.traps import refusal_of
 from capturelint.debug.frames import users_frames
@@ -44,14 +44,24 @@ class _Ran:
 class Look:
     """Gathers hazards. `order`: of the streams. `mode`: of the capture that it is as if.
 
+    `home`: ordinal of the device that is captured on; None where there is only one.
     Hazards without a line of the user's are not listed: they are our own doing.
     """
 
-    def __init__(self, hazards: Hazards, device: CudaDevice, order: Order, mode: str) -> None:
+    def __init__(
+        self,
+        hazards: Hazards,
+        device: CudaDevice,
+        order: Order,
+        mode: str,
+        *,
+        home: int | None = None,
+    ) -> None:
         self.hazards = hazards
         self.order = order
         self._device = device
         self._mode = mode
+        self._home = home
         self._thread = threading.get_ident()
         self._waits = threading.local()
 
@@ -89,12 +99,16 @@ class Look:
         """Look at an operation that is about to run."""
         schema = schema_of(func)
         given = [*args, *kwargs.values()]
-        takes = any(is_on_device(tensor) for tensor in tensors_in(given))
+        taken = [tensor for tensor in tensors_in(given) if is_on_device(tensor)]
+        takes = bool(taken)
         target = kwargs.get("device")
         makes = takes if target is None else names_device(target)
         if not takes and not makes:
             return
-        self._look_at_stream(schema, takes_memory=makes and not takes)
+        if self._is_elsewhere(taken, target):
+            self._refuse_any(refusal_elsewhere(schema))
+        else:
+            self._look_at_stream(schema, takes_memory=makes and not takes)
         refusal = refusal_of(func, args, kwargs, self._device)
         # Others than unpinned copies show themselves by waiting.
         is_told = refusal is not None and (
@@ -142,8 +156,32 @@ class Look:
             is_on_default=stream == 0,
             takes_memory=takes_memory,
         )
+        self._refuse_any(refusal)
+
+    def _refuse_any(self, refusal: Refusal | None) -> None:
         if refusal is not None:
             self.refuse(refusal)
+
+    def _is_elsewhere(self, taken: list[torch.Tensor], target: Any) -> bool:
+        """Return whether an operation is all on devices that are no part of the capture."""
+        if self._home is None:
+            return False
+        ordinals = {ordinal_of(tensor) for tensor in taken}
+        if target is not None:
+            ordinals.add(torch.device(target).index)
+        if not ordinals or None in ordinals or self._home in ordinals:
+            return False
+        return not any(self.order.is_joined(stream_of(one)) for one in ordinals)
+
+
+def ordinal_of(tensor: torch.Tensor) -> int | None:
+    """Return the ordinal of the device that a tensor lies on."""
+    return tensor.device.index
+
+
+def stream_of(ordinal: int | None) -> int:
+    """Return the handle of the current stream of a device."""
+    return int(torch.cuda.current_stream(ordinal).cuda_stream)
 
 
 def _line(places: tuple[Place, ...]) -> tuple[str, int]:

@@ -27,7 +27,8 @@ def looking(
     mode, which would let compiled code run eagerly: waits are seen, unpinned copies are not.
     """
     hazards = Hazards(module)
-    look = Look(hazards, CudaDevice(), Order(int(stream.cuda_stream)), mode)
+    order = Order(int(stream.cuda_stream))
+    look = Look(hazards, CudaDevice(), order, mode, home=stream.device_index)
     new_mode = None if compiled else lambda: LookingMode(look)
     patches = Patches()
     before = torch.cuda.get_sync_debug_mode()

@@ -25,7 +25,7 @@ from capturelint.debug.simulated.selftest import check_torch
 from capturelint.debug.simulated.simulator import Simulator
 from capturelint.debug.simulated.surroundings import patched
 from capturelint.debug.simulated.tape import Tape
-from capturelint.verdict import Frozen, Hazard
+from capturelint.verdict import Frozen, Hazard, Place
 
 _Value = TypeVar("_Value")
 
@@ -37,6 +37,7 @@ class SimulatedGraph:
         self._simulator = simulator
         self._tape = tape
         self.output = output
+        self.is_empty = tape.is_empty
 
     def replay(self) -> None:
         """Run the captured work again on what its static inputs hold now."""
@@ -140,6 +141,10 @@ class SimulatedBackend:
     def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
+
+    def launched(self, recording: object) -> tuple[Place, ...]:
+        """Return where a recorded call launched work, an entry for each operation."""
+        return tuple(one.place for one in cast("Launches", recording).items)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what could not be run faithfully since it was last asked, in words."""

@@ -60,6 +60,11 @@ class Tape:
         self.drawn = 0
         self.seed = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether a replay does nothing."""
+        return not self._nodes
+
     def expect_writes(self, call: Call) -> None:
         """Keep what `call` is about to overwrite of storages older than the capture."""
         if call.schema.writes:

@@ -901,7 +901,7 @@ def test_lines_that_a_run_as_if_capturing_lists_are_blamed_for_what_nothing_else
     def run(backend: Backend) -> None:
         found = _outcome(backend, OnDefaultStream())
 
-        assert (found.verdict, found.certainty) == (Verdict.STALE, Certainty.LIKELY)
+        assert (found.verdict, found.certainty) == (Verdict.WORK_MISSING, Certainty.LIKELY)
         assert _lines(found) == ["y = x * 2"]
         assert found.message
 

@@ -18,19 +18,19 @@ READ = Hazard(LINE, "", "aten._local_scalar_dense.default", Effect.REFUSES, "not
 
 
 @pytest.mark.parametrize(
-    ("verdict", "hazard"),
+    ("verdict", "hazard", "then"),
     [
-        (Verdict.STALE, OUTSIDE),
-        (Verdict.STALE, PUT_BACK),
-        (Verdict.NONDETERMINISTIC, OUTSIDE),
+        (Verdict.STALE, OUTSIDE, Verdict.WORK_MISSING),
+        (Verdict.STALE, PUT_BACK, Verdict.STALE),
+        (Verdict.NONDETERMINISTIC, OUTSIDE, Verdict.WORK_MISSING),
     ],
 )
 def test_a_line_that_a_graph_leaves_out_or_freezes_is_to_blame(
-    verdict: Verdict, hazard: Hazard
+    verdict: Verdict, hazard: Hazard, then: Verdict
 ) -> None:
     outcome = blaming(Outcome(verdict), [READ, hazard])
 
-    assert (outcome.verdict, outcome.places) == (Verdict.STALE, (LINE,))
+    assert (outcome.verdict, outcome.places) == (then, (LINE,))
     assert (outcome.operation, outcome.certainty) == (hazard.operation, Certainty.LIKELY)
 
 

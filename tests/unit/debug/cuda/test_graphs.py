@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ class Cuda:
 
     def __init__(self) -> None:
         self.done: list[str] = []
+        self.warnings: list[str] = []
         self.mode = 0
         self.is_stuck = self.is_lost = self.is_full = self.ends_badly = False
         self.underway: set[int] = set()
@@ -86,6 +88,8 @@ class Graph:
             raise RuntimeError(_INVALID)
         self.cuda.underway.discard(self.pool)
         self.cuda.is_stuck = False
+        for text in self.cuda.warnings:
+            warnings.warn(text, stacklevel=1)
 
     def reset(self) -> None:
         self.cuda.done.append(f"reset {self.pool}")
@@ -132,6 +136,17 @@ def test_a_capture_is_guarded_in_the_mode_and_the_pool_that_is_kept_alive(cuda: 
     assert gc.isenabled()
     graph.close()
     assert cuda.done[-1] == "reset 1"
+
+
+def test_that_nothing_was_recorded_is_taken_from_the_warning_of_torch(cuda: Cuda) -> None:
+    graphs = Graphs("global")
+
+    assert not graphs.captured(lambda: None).is_empty
+    cuda.warnings = ["The CUDA Graph is empty. This usually means that the graph was ..."]
+    assert graphs.captured(lambda: None).is_empty
+    cuda.warnings = ["of something else"]
+    with pytest.warns(UserWarning, match="of something else"):
+        assert not graphs.captured(lambda: None).is_empty
 
 
 def test_an_error_of_the_code_ends_the_capture_and_keeps_the_pool(cuda: Cuda) -> None:

@@ -74,3 +74,37 @@ def test_work_on_a_stream_that_did_not_join_is_listed(
         torch.ones(2, 2).sin()
 
     assert _listed(look) == [("layer", "aten.sin.default on the default stream", 1)]
+
+
+def test_what_only_makes_room_or_tells_the_allocator_is_no_work(
+    look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "current", lambda: 0)
+    with LookingMode(look):
+        torch.empty_like(torch.ones(2, 2))
+
+    assert _listed(look) == []
+
+
+@pytest.mark.parametrize(
+    ("home", "stream", "operations"),
+    [
+        (0, 0, ["aten.sin.default on another device"]),
+        (0, BASE, []),  # its stream has joined
+        (1, 0, []),
+        (None, 0, []),
+    ],
+)
+def test_work_on_another_device_is_listed(
+    monkeypatch: pytest.MonkeyPatch, home: int | None, stream: int, operations: list[str]
+) -> None:
+    made = Look(Hazards(lambda: "layer"), CudaDevice(), Order(BASE), "global", home=home)
+    monkeypatch.setattr(made, "current", lambda: BASE)
+    monkeypatch.setattr(look_module, "is_on_device", lambda value: isinstance(value, Tensor))
+    monkeypatch.setattr(look_module, "ordinal_of", lambda _: 1)
+    monkeypatch.setattr(look_module, "stream_of", lambda _: stream)
+    x = torch.ones(2, 2)
+    with LookingMode(made):
+        x.t().sin()
+
+    assert [operation for _, operation, _ in _listed(made)] == operations

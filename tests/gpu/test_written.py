@@ -1,0 +1,31 @@
+"""Cases of `tests/written` on a device: what graphs lack, overwrite, or read after it was freed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from capturelint.debug.processes.request import Request
+from capturelint.debug.settings import Settings
+from capturelint.verdict import Report
+from tests.forked import Answer, reports
+from tests.test_written import FOLDER, Written, in_file, lines_of
+
+FILES = ("missing_work.py", "empty_graphs.py")
+CASES = [case for file in FILES for case in in_file(FOLDER / file)]
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Answer]:
+    settings = Settings(backend="cuda", replays=3)
+    wanted = {str(one): Request(f"{FOLDER / one.file}:{one.name}", settings) for one in CASES}
+    return reports(wanted, workers=8)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_verdict_and_lines_are_as_written(case: Written, answers: Mapping[str, Answer]) -> None:
+    report = answers[str(case)]
+
+    assert isinstance(report, Report), report
+    assert (report.verdict.value, lines_of(report)) == (case.verdict, case.lines), report
