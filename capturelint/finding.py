@@ -8,10 +8,14 @@ from typing import NamedTuple
 
 
 class Effect(Enum):
-    """What a CUDA graph does with code that breaks a rule, worst first."""
+    """What a CUDA graph does with code that breaks a rule, worst first.
+
+    What pad rows leak, no rule tells: a run does.
+    """
 
     REFUSES = "refuses-capture"
     STALE = "stale-on-replay"
+    LEAKS = "pad-rows-leak"
     SLOW = "slow"
 
 

@@ -23,6 +23,7 @@ class Verdict(Enum):
     FAILS_COLD = "fails-cold"
     FAILS_TOGETHER = "fails-together"
     DIFFERS = "differs-when-capturing"
+    PADS = "pad-rows-leak"
     WORK_MISSING = "work-missing"
     EMPTY_GRAPH = "empty-graph"
     UNDECIDED = "undecided"
@@ -56,6 +57,7 @@ _FAILURES = frozenset(
         Verdict.FAILS_COLD,
         Verdict.FAILS_TOGETHER,
         Verdict.DIFFERS,
+        Verdict.PADS,
         Verdict.WORK_MISSING,
         Verdict.EMPTY_GRAPH,
     }
@@ -132,7 +134,8 @@ class Evidence:
     `output`: path in what the module returns, such as `[0].logits`. `difference`: largest absolute
     difference; `tolerance`: the bound it passed. `frozen`: the values that were baked in.
     `changes`: state that changed between two calls, in words. `together`: paths of the modules that
-    only fail together.
+    only fail together. `fills`: what pad rows held when real rows moved, such as `NaN`; `rows`: which
+    rows they were, in words.
     """
 
     exception: str = ""
@@ -144,6 +147,8 @@ class Evidence:
     frozen: tuple[Frozen, ...] = ()
     changes: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
+    fills: tuple[str, ...] = ()
+    rows: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     for name, metavar, effect in _REPEATED:
         run.add_argument(name, metavar=metavar, action="append", help=f"{effect} ({_OFTEN})")
     run.add_argument("--train", action="store_true", help="in training mode, with gradients")
+    run.add_argument(
+        "--pad", action="store_true", help="also judge whether what pad rows hold moves real rows"
+    )
     run.add_argument("--cold", action="store_true", help="also capture without warm-up")
 
 
@@ -109,6 +112,7 @@ def case_settings(options: argparse.Namespace) -> Settings:
         first=options.first,
         seed=whole_number("--seed", options.seed, least=0, most=_LARGEST_SEED),
         capture_error_mode=_choice("--capture-error-mode", options.capture_error_mode, _MODES),
+        pad=options.pad,
         record_limit=whole_number("--record-limit", options.record_limit, least=1),
     )
 

@@ -15,6 +15,7 @@ _EFFECTS = {
     Verdict.FAILS_COLD: Effect.REFUSES,
     Verdict.STALE: Effect.STALE,
     Verdict.DIFFERS: Effect.STALE,
+    Verdict.PADS: Effect.LEAKS,
     Verdict.WORK_MISSING: Effect.STALE,
     Verdict.EMPTY_GRAPH: Effect.STALE,
 }

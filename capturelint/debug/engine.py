@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.backend import Backend, CannotTellError
@@ -20,10 +21,14 @@ from capturelint.debug.instance import Current, Instance, loaded, modes_of, with
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.pads.batch import batch_of, check_names
+from capturelint.debug.pads.ground import Ground
+from capturelint.debug.pads.judge import PadJudge
+from capturelint.debug.pads.leaking import leaking
 from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
-from capturelint.debug.warmup import CannotRunError, step_of, wants_gradients, warmed_up
+from capturelint.debug.warmup import CannotRunError, Warm, step_of, wants_gradients, warmed_up
 from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
 
@@ -90,6 +95,8 @@ class _Run:
             current = Current(self.load, self.backend, self.settings)
         check_globs("--modules", self.settings.modules, current.instance.modules)
         check_globs("--skip", self.settings.skip, current.instance.modules)
+        if self.settings.pad:
+            self._check_pads(current.instance)
         warm = self.settings.warmup != 0
         instance = self._judge_warm(current) if warm else current.instance
         return self.findings.report(
@@ -97,6 +104,13 @@ class _Run:
             environment=environment_of(self.backend, instance.modules),
             notes=(*instance.notes, *self.backend.notes()),
         )
+
+    def _check_pads(self, instance: Instance) -> None:
+        if self.settings.modules:
+            raise CaseError("pad rows are those of the whole case; drop --modules")
+        if self.settings.warmup == 0:
+            raise CaseError("pad rows are judged after a warm-up; drop --warmup 0")
+        check_names(instance.parts, instance.case)
 
     def _instance(self, load: Callable[[], Case] | None = None) -> Instance:
         with self.ledger.timed("load"):
@@ -152,6 +166,8 @@ class _Run:
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
+            if self.settings.pad:
+                self._judge_pads(name, warm, modules)
         self.findings.add_warm_up(warm.calls)
         self.findings.add_changes(warm.changes, steps=self.settings.replays + 1)
         return instance
@@ -186,3 +202,12 @@ class _Run:
             self.findings.note(f"{ONLY}{', '.join(one or ROOT for one in roots)}")
         else:
             self.findings.add_not_called(name, instance, dry)
+
+    def _judge_pads(self, name: str, warm: Warm, modules: Modules) -> None:
+        """Judge whether what pad rows hold moves real rows of the callable `name`. Runs eagerly."""
+        part = warm.instance.parts[name]
+        ground = Ground(warm, modules, self.backend, self.settings, self.tally)
+        batch = partial(batch_of, part, warm.instance.case, self.backend, self.settings)
+        judged = PadJudge(part, batch, ground, self.ledger)
+        found = search(judged, name, first_only=self.settings.first)
+        self.findings.add_pads(name, leaking(found, judged, ground, self.ledger), judged)

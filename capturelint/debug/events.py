@@ -137,4 +137,8 @@ _FORMS: Mapping[str, str] = {
     "judge": "judging {}",
     "record": "recording what {} calls",
     "own": "judging the own lines of {}",
+    "pad": "judging what pad rows do in {}",
+    "pad-own": "judging what pad rows do in the own lines of {}",
+    "pad-record": "recording what {} calls with pad rows",
+    "pad-line": "looking for the line of {} that lets pad rows in",
 }

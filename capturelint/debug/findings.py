@@ -12,6 +12,8 @@ from capturelint.debug.drypass import DryPass
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
+from capturelint.debug.pads.judge import PadJudge
+from capturelint.debug.pads.leaking import Leaking
 from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
@@ -126,6 +128,29 @@ class Findings:
             )
             self._add_module(path, counted, modules, dry, is_together=path in together)
         self._notes += self._notes_on(name, dry, left_out, modules)
+
+    def add_pads(self, name: str, found: Sequence[Leaking], judged: PadJudge) -> None:
+        """Add what pad rows do in the callable `name`. `found`: the modules to blame."""
+        self._notes += judged.notes
+        outcomes = judged.outcomes
+        self._verdicts.append(outcomes[name].verdict)
+        self._culprits += [one.culprit(outcomes[name]) for one in found]
+        blamed = [one.path for one in found]
+        known = {one.path: one for one in self._modules}
+        for path, outcome in outcomes.items():
+            is_told = path == name or any(is_below(one, path) for one in blamed)
+            if outcome.verdict not in (Verdict.PADS, Verdict.UNDECIDED) or not is_told:
+                continue
+            family = judged.families.get(path)
+            cls = known[path].cls if path in known else family.part.cls if family else ""
+            calls = known[path].calls if path in known else len(family.base) if family else 0
+            why = f"pad rows: {outcome.why}" if outcome.why else ""
+            pads = ModuleVerdict(path, cls, outcome.verdict, calls, why)
+            before = known.get(path)
+            if before is None:
+                self._modules.append(pads)
+            elif pads.verdict.rank < before.verdict.rank:
+                self._modules[self._modules.index(before)] = pads
 
     def add_not_called(self, name: str, instance: Instance, dry: DryPass) -> None:
         """Add the outermost modules of the callable `name` that could be called and were not."""

@@ -67,6 +67,14 @@ def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Pla
     return tuple(places)
 
 
+def is_called_from(folder: str) -> bool:
+    """Return whether the innermost frame outside torch, but for the caller's, is of a file in `folder`."""
+    frame = sys._getframe(2)  # noqa: SLF001 - no other way to walk it
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith(f"{folder}{os.sep}")
+
+
 def raised_at(error: BaseException) -> tuple[Place, ...]:
     """Return the user's frames that `error` passed through, innermost first."""
     return tuple(reversed(tuple(_traceback(error.__traceback__))))

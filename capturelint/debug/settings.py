@@ -16,7 +16,8 @@ class Settings:
     `modules`, `skip`: globs over module paths: judge only those, leave those out. `rtol`, `atol`:
     None for the bound of the dtype. `capture_error_mode`: what CUDA forbids meanwhile, as torch has it. `redraw`: names of inputs whose integers are drawn anew too.
     `timeout`: seconds that one step may take. `first`: stop at the first culprit.
-    `record_limit`: MiB of inputs kept for the modules of one level.
+    `record_limit`: MiB of inputs kept for the modules of one level. `pad`: also judge whether what
+    pad rows hold moves real ones.
     """
 
     backend: str = "auto"
@@ -36,3 +37,4 @@ class Settings:
     seed: int = 0
     record_limit: int = 4096
     capture_error_mode: str = "global"
+    pad: bool = False

@@ -100,7 +100,8 @@ def _block(
     if advice is not None:
         below.append(_field("rule", f"`capturelint rule {culprit.code}`"))
     below.append(_field("next", next_step(verdict, culprit, advice or "")))
-    words = verdict.value if verdict.is_failure else culprit.effect.value
+    is_verdict = verdict.is_failure and culprit.effect is not Effect.LEAKS
+    words = verdict.value if is_verdict else culprit.effect.value
     return line(
         f"{number}. ", Piece(at(place), Tone.STRONG), ": ", Piece(words, Tone.BAD), below=below
     )
@@ -119,6 +120,9 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
     evidence = culprit.evidence
     if evidence.replay is not None:
         yield _field("differs", _difference(evidence))
+    if evidence.fills:
+        yield _field("moved by", f"{', '.join(map(printable, evidence.fills))} in the pad rows")
+        yield _field("moved", _moved(evidence))
     for frozen in evidence.frozen[:_MOST]:
         yield from _frozen(frozen, culprit.place)
     if len(evidence.frozen) > _MOST:
@@ -137,7 +141,17 @@ def _difference(evidence: Evidence) -> str:
     # A module that returns one tensor has no path to it.
     is_whole = evidence.output in ("", "result")
     output = "" if is_whole else f", in output {printable(evidence.output)}"
-    words = f"replay {evidence.replay} is the first that differs{output}"
+    return _by(f"replay {evidence.replay} is the first that differs{output}", evidence)
+
+
+def _moved(evidence: Evidence) -> str:
+    """Return what of real rows the pad rows moved, and by how much."""
+    output = printable(evidence.output)
+    rows = "" if not evidence.rows else f"; {printable(evidence.rows)}"
+    return f"{_by(output, evidence)}{rows}"
+
+
+def _by(words: str, evidence: Evidence) -> str:
     if evidence.difference is None:
         return words
     dtype = f" in {printable(evidence.dtype)}" if evidence.dtype else ""

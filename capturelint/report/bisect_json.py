@@ -76,6 +76,8 @@ def _evidence(evidence: Evidence) -> dict[str, object]:
         "frozen": [_frozen(frozen) for frozen in evidence.frozen],
         "changes": list(evidence.changes),
         "together": [path or ROOT for path in evidence.together],
+        "fills": list(evidence.fills),
+        "rows": evidence.rows,
     }
 
 

@@ -14,6 +14,7 @@ _MEANINGS: Mapping[Verdict, str] = {
     Verdict.FAILS_COLD: "it captures only after eager calls have warmed it up",
     Verdict.FAILS_TOGETHER: "each part passes alone, together they fail",
     Verdict.DIFFERS: "while it captures, the code computes something else than eagerly",
+    Verdict.PADS: "what the pad rows of a batch hold changes the real rows",
     Verdict.WORK_MISSING: "part of the work runs outside the capture, so that no replay does it",
     Verdict.EMPTY_GRAPH: "nothing was recorded, so that a replay does nothing",
     Verdict.UNDECIDED: "it could not be judged",
@@ -26,6 +27,8 @@ _CERTAINTIES: Mapping[tuple[Certainty, Effect], str] = {
     (Certainty.SHOWN, Effect.REFUSES): "seen: captured alone, the module raises at this line",
     (Certainty.SHOWN, Effect.STALE): "seen: the value here was another one in the next eager call",
     (Certainty.LIKELY, Effect.REFUSES): "likely: the capture itself did not stop at this line",
+    (Certainty.SHOWN, Effect.LEAKS): "seen: real rows were what they were before this line",
+    (Certainty.LIKELY, Effect.LEAKS): "likely: pad rows and real rows come together at this line",
     (Certainty.LIKELY, Effect.STALE): "likely: it fits what differs; no error marks the line",
 }
 _OTHER_CERTAINTIES: Mapping[Certainty, str] = {
@@ -64,6 +67,20 @@ _HOST_RANDOM = "host random numbers"  # as the evidence of a change says it
 _DRAW_ON_DEVICE = (
     "Draw random numbers on the device with torch, such as `torch.rand((), device=x.device)`:"
     " replays advance that generator."
+)
+# What pad rows held where nothing finite moved real rows: they were masked by multiplication.
+_NOT_FINITE = frozenset({"NaN", "Inf"})
+_CHOOSE_ROWS = (
+    "NaN times 0 is NaN: choose with `torch.where` instead of multiplying by a mask, or zero the"
+    " pad rows before each replay."
+)
+_MASK_ROWS = (
+    "Leave the pad rows out of what is computed over the batch, with a mask in a tensor of fixed"
+    " shape, or compute each row by itself."
+)
+_KEEP_APART = (
+    "Let pad rows write where no real row reads, such as a slot of their own, and count real rows"
+    " alone."
 )
 _NEXT_IS_UNKNOWN = "Do this before the captured code runs, or do it on the device."
 
@@ -104,11 +121,22 @@ def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
     """Return one sentence on what to do. `advice`: that of the rule about the line, or ""."""
     if any(_HOST_RANDOM in change for change in culprit.evidence.changes):
         return _DRAW_ON_DEVICE
+    if culprit.effect is Effect.LEAKS:
+        return _next_of_pads(culprit)
     # What keeps a replay from following the inputs has many causes; the rule knows which.
     if verdict in _NEXT and not (verdict is Verdict.STALE and advice):
         return _NEXT[verdict]
     remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in culprit.message)
     return advice or next(remedies, _NEXT_IS_UNKNOWN)
+
+
+def _next_of_pads(culprit: Culprit) -> str:
+    """Return what to do about pad rows: what NaN alone moves has another cure."""
+    evidence = culprit.evidence
+    if evidence.fills and set(evidence.fills) <= _NOT_FINITE:
+        return _CHOOSE_ROWS
+    is_kept = evidence.output.startswith(("state ", "argument "))
+    return _KEEP_APART if is_kept else _MASK_ROWS
 
 
 def named(module: str, cls: str) -> str:

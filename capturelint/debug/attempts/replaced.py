@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from torch import nn
 
@@ -11,6 +12,8 @@ from capturelint.debug.attempts.calls import Run, answered_by
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.trees.static_inputs import ArgumentVariesError, check_alike, copy_into
 from capturelint.debug.trees.trees import copied, with_same_tensors
+
+Heard: TypeAlias = Callable[[str, tuple[Any, ...], dict[str, Any]], object]
 
 
 class StandInError(Exception):
@@ -20,11 +23,12 @@ class StandInError(Exception):
 class StandIns:
     """Return, in the place of called modules, what those returned when they were recorded.
 
-    `unfit`: why they could not, or "". Raises StandInError if what they return in different steps
-    does not fit one graph.
+    `unfit`: why they could not, or "". `heard`: is told the path and the arguments of each call.
+    Raises StandInError if what they return in different steps does not fit one graph.
     """
 
-    def __init__(self, parts: Collection[Part]) -> None:
+    def __init__(self, parts: Collection[Part], *, heard: Heard | None = None) -> None:
+        self._heard = heard
         self._parts = tuple(parts)
         self._static = {
             part.path: [copied(one, shared=_shared(part)) for one in part.results[0]]
@@ -68,7 +72,9 @@ class StandIns:
                 self._fresh[part.path] = results
 
     def _answer(self, part: Part) -> Run:
-        def answer(*_args: object, **_kwargs: object) -> object:
+        def answer(*args: Any, **kwargs: Any) -> object:
+            if self._heard is not None:
+                self._heard(part.path, args, kwargs)
             number = self._calls[part.path]
             results = self._static[part.path] if self._is_static else self._fresh[part.path]
             if number >= len(results):

@@ -31,6 +31,7 @@ def salvaged(
         for step, outcome in known.items()
         if step.partition(" ")[0] == "judge"
     }
+    judged.update(_leaking(known, judged))
     root = judged.pop("", Outcome(Verdict.UNDECIDED, why=why))
     modules = [ModuleVerdict("", "", root.verdict, 0, root.why)]
     modules += [ModuleVerdict(path, "", one.verdict, 0, one.why) for path, one in judged.items()]
@@ -43,6 +44,22 @@ def salvaged(
         notes=(f"the search did not come to its end: {why}", *_shown(printed)),
         environment=environment,
     )
+
+
+def _leaking(known: Mapping[str, Outcome], judged: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return by module what pad rows were seen to move, where nothing worse was found."""
+    steps = ((step.split(" "), outcome) for step, outcome in known.items())
+    leaks = {
+        words[1]: outcome
+        for words, outcome in steps
+        if words[0] == "pad" and outcome.verdict is Verdict.PADS
+    }
+    best = Outcome(Verdict.NOT_CALLED)
+    return {
+        path: leak
+        for path, leak in leaks.items()
+        if leak.verdict.rank < judged.get(path, best).verdict.rank
+    }
 
 
 def _culprits(judged: Mapping[str, Outcome]) -> Iterator[Culprit]:

@@ -71,6 +71,8 @@ def test_a_culprit_holds_all_that_is_known() -> None:
             ],
             "changes": [],
             "together": [],
+            "fills": [],
+            "rows": "",
         },
     }
     assert culprits[0]["message"] == f"{NOT_PERMITTED}\nCompile with `TORCH_USE_CUDA_DSA`"

@@ -45,6 +45,22 @@ def test_what_was_judged_is_kept_and_the_worst_decides() -> None:
     assert (found.verdict, found.exit_code) == (Verdict.REFUSES, 1)
 
 
+def test_what_pad_rows_moved_is_kept_unless_worse_was_found() -> None:
+    leaks = Outcome(Verdict.PADS, message="rows move")
+    known = {
+        "judge ": EQUAL,
+        "judge a": REFUSES,
+        "pad  with NaN, 1 pad rows": leaks,
+        "pad a": leaks,
+    }
+    found = report(known)
+
+    assert [(one.path, one.verdict) for one in found.modules] == [
+        ("", Verdict.PADS),
+        ("a", Verdict.REFUSES),
+    ]
+
+
 def test_a_run_whose_modules_all_passed_is_no_pass() -> None:
     assert report({"judge ": EQUAL, "judge a": EQUAL}).verdict is Verdict.UNDECIDED
 

@@ -1,0 +1,274 @@
+"""Answers about pad rows as the search asks for them: which modules let them into real rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.debug.attempts.part import Part
+from capturelint.debug.attempts.replaced import StandInError
+from capturelint.debug.ledger import Ledger
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.pads.apart import moved_apart
+from capturelint.debug.pads.batch import Batch, NoRowsError
+from capturelint.debug.pads.families import Calls, Family, called_families
+from capturelint.debug.pads.fills import FILLS, Fill, cut, filled, with_real_rows
+from capturelint.debug.pads.ground import CannotRunPadsError, Ground
+from capturelint.debug.pads.moved import Moved, Reference, Shorter
+from capturelint.debug.pads.rows import Rows
+from capturelint.errors import CapturelintError
+from capturelint.verdict import Certainty, Evidence, Verdict
+
+_WITHOUT_ROWS = "no output has a batch dimension: what could be a real row of it is not known"
+MESSAGE = "what the pad rows hold changes real rows"
+
+
+class PadJudge:
+    """Judges one callable and the modules it calls. `batch`: of it, or why there is none.
+
+    `outcomes`: what was judged so far, by path. `families`: the runs that they were judged on.
+    `parents`: by path, the module that calls it. `notes`: what the user must know.
+    """
+
+    def __init__(
+        self, part: Part, batch: Callable[[], Batch], ground: Ground, ledger: Ledger
+    ) -> None:
+        self._part = part
+        self._batch = batch
+        self._ground = ground
+        self._ledger = ledger
+        self._references: dict[object, Reference] = {}
+        self._shorter_calls: dict[int, tuple[Calls, ...]] = {}
+        self._called: dict[str, tuple[str, ...]] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.families: dict[str, Family] = {}
+        self.parents: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """Return what counts as equal."""
+        return Tolerance(self._ground.settings.rtol, self._ground.settings.atol)
+
+    def whole(self, path: str) -> Verdict:
+        """Return whether real rows that a module returns or keeps move with the pad rows."""
+        if path not in self.outcomes:
+            is_root = path == self._part.path
+            self.outcomes[path] = self._root() if is_root else self._inside(path)
+        return self.outcomes[path].verdict
+
+    def called(self, path: str) -> Sequence[str]:
+        """Return the modules that it calls itself. Costs recordings of it."""
+        if path not in self._called:
+            self._called[path] = self._recorded(path)
+        return self._called[path]
+
+    def without(self, path: str, replaced: frozenset[str]) -> Verdict:
+        """Return what its lines do, with these modules replaced by what they return in clean rows."""
+        if not replaced:
+            return self.whole(path)
+        step = f"pad-own {path} without {' '.join(sorted(replaced))}"
+        return self._ledger.outcome(step, lambda: self._apart(path, replaced)).verdict
+
+    def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:  # noqa: ARG002 - as the search asks
+        """Return True: what no module inside does alone is the work of the lines that call them."""
+        return True
+
+    def is_left_out(self, path: str) -> bool:  # noqa: ARG002 - as the search asks
+        """Return False: pad rows go through what is not captured too."""
+        return False
+
+    def reference(self, family: Family) -> Reference:
+        """Return what real rows of a family are compared with. Costs up to five runs, once."""
+        key = family.part.path, family.rows.real
+        if key not in self._references:
+            self._references[key] = self._made(family)
+        return self._references[key]
+
+    def _root(self) -> Outcome:
+        try:
+            batch = self._batch()
+        except NoRowsError as error:
+            return _undecided(str(error))
+        tried: list[tuple[Outcome, Rows, Fill]] = []
+        for real in dict.fromkeys((batch.total // 2, batch.total - 1)):
+            rows = Rows(batch.total, real)
+            for fill in FILLS:
+                step = f"pad {batch.part.path} with {fill.name}, {rows.pads} pad rows"
+                self._ledger.say(f"pad rows hold {fill.name}: {rows}")
+                work = partial(self._tried, batch, rows, fill)
+                outcome = self._ledger.outcome(step, work)
+                tried.append((outcome, rows, fill))
+        leaks = [one for one in tried if one[0].verdict is Verdict.PADS]
+        if not leaks:
+            return min((one[0] for one in tried), key=lambda one: one.verdict.rank)
+        # What finite values show is no matter of NaN alone, and half a batch shows most.
+        first, rows, fill = leaks[0]
+        names = tuple(dict.fromkeys(fill.name for _, _, fill in leaks))
+        family = self._family(batch, rows, fill)
+        if family is not None:
+            self.families[batch.part.path] = family
+        return replace(first, evidence=replace(first.evidence, fills=names))
+
+    def _tried(self, batch: Batch, rows: Rows, fill: Fill) -> Outcome:
+        family = self._family(batch, rows, fill)
+        if family is None:
+            return Outcome(Verdict.NOT_CALLED)
+        try:
+            reference = self.reference(family)
+        except CannotRunPadsError as error:
+            return _undecided(f"without pad rows it {error}")
+        try:
+            found = self._moved(family)
+        except CannotRunPadsError as error:
+            return _undecided(f"with {fill.name} in the pad rows it {error}")
+        if found.difference is None and not reference.has_rows():
+            return _undecided(_WITHOUT_ROWS)
+        return _leak(found, rows, fill)
+
+    def _moved(self, family: Family) -> Moved:
+        """Return what moved; what moves is run again, as eager runs may differ by themselves."""
+        reference = self.reference(family)
+        ground, part = self._ground, family.part
+        found = reference.moved(ground.left(part, family.filled))
+        if found.difference is None:
+            return found
+        reference.add_noise(ground.left(part, family.base))
+        return reference.moved(ground.left(part, family.filled))
+
+    def _family(self, batch: Batch, rows: Rows, fill: Fill) -> Family | None:
+        part, axes = batch.part, batch.axes
+        (call,), (stale,) = part.steps[:2]
+        pads = filled(call, part.run, axes, rows, fill, stale)
+        if pads is None:
+            return None
+        probe = with_real_rows(call, part.run, axes, 1, stale)
+        others = self._others(batch, rows)
+        runs = replace(part, steps=((call,), (pads,), (probe,)))
+        return Family(runs, rows, ((pads,),), others, rows.real, (axes,))
+
+    def _others(self, batch: Batch, rows: Rows) -> tuple[Calls, ...]:
+        """Return calls on real rows alone, of two contents; () if such do not run.
+
+        What the case does not call a batch may still be as long as one, such as a mask of its rows.
+        """
+        if rows.real not in self._shorter_calls:
+            self._shorter_calls[rows.real] = self._running_on_fewer(batch, rows)
+        return self._shorter_calls[rows.real]
+
+    def _running_on_fewer(self, batch: Batch, rows: Rows) -> tuple[Calls, ...]:
+        part = batch.part
+        (call,), (stale,) = part.steps[:2]
+        other = with_real_rows(call, part.run, batch.axes, rows.real, stale)
+        problem = ""
+        for axes in (batch.axes, batch.axes_by_size):
+            calls = tuple((cut(one, part.run, axes, rows.real),) for one in (call, other))
+            try:
+                self._ground.left(part, calls[0], is_fresh=True)
+            except CannotRunPadsError as error:
+                problem = problem or str(error)
+            else:
+                return calls
+        self.notes.append(
+            f"{part.path or 'the case'} does not run on {rows.real} of its {rows.total} rows "
+            f"({problem}): what alone is as long as the batch is taken for it"
+        )
+        return ()
+
+    def _made(self, family: Family) -> Reference:
+        ground, part = self._ground, family.part
+        base = ground.left(part, family.base)
+        reference = Reference(
+            rows=family.rows,
+            base=base,
+            before=ground.before(part, family.base, frozenset(base)),
+            probe=ground.left(part, family.probe),
+            shorter=self._shorter(family),
+            tolerance=self.tolerance,
+        )
+        reference.add_noise(ground.left(part, family.base))
+        return reference
+
+    def _shorter(self, family: Family) -> Shorter | None:
+        """Return what fewer rows leave, or None: such a run may be what code is not made for."""
+        if not family.others:
+            return None
+        ground, part = self._ground, family.part
+        try:
+            left = [ground.left(part, calls, is_fresh=True) for calls in family.others]
+        except CannotRunPadsError:
+            return None
+        return Shorter(left[0], family.total, left[1] if len(left) > 1 else None)
+
+    def _inside(self, path: str) -> Outcome:
+        family = self.families[path]
+        if family.why:
+            return _undecided(family.why)
+
+        def work() -> Outcome:
+            try:
+                found = self._moved(family)
+            except CannotRunPadsError as error:
+                return _undecided(f"alone it {error}")
+            return _leak(found, family.rows, None)
+
+        return self._ledger.outcome(f"pad {path}", work)
+
+    def _recorded(self, path: str) -> tuple[str, ...]:
+        family = self.families.get(path)
+        step = f"pad-record {path}"
+        died = self._ledger.died(step)
+        if family is None or family.why or died is not None:
+            return ()
+        with self._ledger.timed(step):
+            try:
+                found = called_families(family, self._ground)
+            except CapturelintError:
+                raise
+            except Exception as error:  # noqa: BLE001 - odd values may break what copies all others
+                self.notes.append(f"what {path or 'the root'} calls could not be recorded: {error}")
+                return ()
+        for name, one in found.items():
+            self.families.setdefault(name, one)
+            self.parents.setdefault(name, path)
+        return tuple(found)
+
+    def _apart(self, path: str, replaced: frozenset[str]) -> Outcome:
+        family = self.families[path]
+        children = {name: self.families[name] for name in replaced}
+        try:
+            found = moved_apart(family, children, self.reference(family), self._ground)
+        except (CannotRunPadsError, StandInError) as error:
+            return _undecided(str(error))
+        return _leak(found, family.rows, None)
+
+
+def failing_in(outcomes: Mapping[str, Outcome], paths: Sequence[str]) -> list[str]:
+    """Return those of `paths` that are to blame themselves, or may be."""
+    wrong = (Verdict.PADS, Verdict.UNDECIDED)
+    return [path for path in paths if path in outcomes and outcomes[path].verdict in wrong]
+
+
+def _leak(found: Moved, rows: Rows, fill: Fill | None) -> Outcome:
+    moved = found.difference
+    if moved is None:
+        return _undecided(found.doubt) if found.doubt else Outcome(Verdict.EQUAL)
+    return Outcome(
+        Verdict.PADS,
+        certainty=Certainty.MODULE_ONLY,
+        message=MESSAGE,
+        evidence=Evidence(
+            output=moved.path,
+            difference=moved.largest,
+            tolerance=moved.tolerance,
+            dtype=moved.dtype,
+            fills=() if fill is None else (fill.name,),
+            rows=str(rows),
+        ),
+    )
+
+
+def _undecided(why: str) -> Outcome:
+    return Outcome(Verdict.UNDECIDED, why=why)

@@ -1,0 +1,61 @@
+"""The modules that let pad rows into real rows, as culprits with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from capturelint.debug.ledger import Ledger
+from capturelint.debug.outcome import Outcome
+from capturelint.debug.pads.ground import Ground
+from capturelint.debug.pads.judge import MESSAGE, PadJudge
+from capturelint.debug.pads.lines import leaking_line
+from capturelint.debug.search import Found
+from capturelint.finding import Effect
+from capturelint.verdict import Culprit, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Leaking:
+    """A module to blame. `line`: with the place, if it is known. `outcome`: what moved in it."""
+
+    path: str
+    cls: str
+    line: Outcome
+    outcome: Outcome
+
+    def culprit(self, root: Outcome) -> Culprit:
+        """Return what a report says of it. `root`: the outcome of all, which had all the fills."""
+        evidence = replace(
+            self.outcome.evidence, fills=root.evidence.fills, rows=root.evidence.rows
+        )
+        return Culprit(
+            module=self.path,
+            cls=self.cls,
+            place=self.line.places[0] if self.line.places else None,
+            operation=self.line.operation,
+            effect=Effect.LEAKS,
+            certainty=self.line.certainty,
+            message=MESSAGE,
+            evidence=evidence,
+        )
+
+
+def leaking(
+    found: Sequence[Found], judged: PadJudge, ground: Ground, ledger: Ledger
+) -> list[Leaking]:
+    """Return the modules that a search found, with the lines to blame. Costs runs of each."""
+    return [
+        Leaking(
+            path=one.path,
+            cls=judged.families[one.path].part.cls,
+            line=_line(one.path, judged, ground, ledger),
+            outcome=judged.outcomes[one.path],
+        )
+        for one in found
+        if one.verdict is Verdict.PADS and one.path in judged.families
+    ]
+
+
+def _line(path: str, judged: PadJudge, ground: Ground, ledger: Ledger) -> Outcome:
+    return ledger.outcome(f"pad-line {path}", lambda: leaking_line(path, judged, ground))

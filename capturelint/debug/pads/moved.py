@@ -1,0 +1,240 @@
+"""Whether real rows are what they were: results, arguments and state of two runs, leaf by leaf."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from torch import Tensor
+
+from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
+from capturelint.debug.attempts.part import dotted
+from capturelint.debug.attempts.runs import Seen
+from capturelint.debug.pads.rows import (
+    Axis,
+    Rows,
+    axes_between,
+    differing,
+    doubtful_part,
+    only_axis,
+    real_part,
+    settled,
+)
+from capturelint.debug.trees.parked import Parked, back
+from capturelint.debug.trees.trees import leaves
+
+_RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What moved in real rows. `doubt`: why it cannot be told of something that moved, or ""."""
+
+    difference: Difference | None = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shorter:
+    """What a run of fewer rows, or of more, left. `total`: its rows.
+
+    `other`: what a run of the same on other rows left; None where there was none. What neither
+    tells, such as which rows of a cache are those of real rows, is known of fewer rows alone.
+    """
+
+    left: Left
+    total: int
+    other: Left | None = None
+
+
+@dataclass(slots=True)
+class Reference:
+    """What real rows are compared with. `base`: left by a run on rows that are all real.
+
+    `before`: what arguments and state held before the first call of all. `probe`: left by a run with another first
+    row. `shorter`: left by a run of another number of rows, or None. `floor`: what runs of the
+    same differ by.
+    """
+
+    rows: Rows
+    base: Left
+    before: Left
+    probe: Left
+    shorter: Shorter | None
+    tolerance: Tolerance
+    floor: dict[str, float] = field(default_factory=dict)
+    _axes: dict[str, tuple[Axis, ...] | None] = field(default_factory=dict)
+
+    def add_noise(self, again: Left) -> None:
+        """Learn what a second run of the same differs by."""
+        for path, value in self.base.items():
+            if path in again:
+                found = difference(value, again[path], EXACT)
+                if found is not None:
+                    gap = math.inf if found.largest is None else found.largest
+                    self.floor[path] = max(gap, self.floor.get(path, 0.0))
+
+    def on(self, base: Left) -> Reference:
+        """Return a reference with another base, of the same shapes: its own lines alone."""
+        known = {path: self.axes(path) for path in base if path in self.base}
+        return replace(self, base=base, _axes=known)
+
+    def axes(self, path: str) -> tuple[Axis, ...] | None:
+        """Return what follows the batch in a tensor of `base`; None if that cannot be told."""
+        if path not in self._axes:
+            self._axes[path] = self._found_axes(path)
+        return self._axes[path]
+
+    def has_rows(self) -> bool:
+        """Return whether anything is known of which real rows could be told from pad rows."""
+        return any(
+            self.axes(path) or (not path.startswith(_RESULT) and self._owned(path) is not None)
+            for path, value in self.base.items()
+            if isinstance(value, Tensor)
+        )
+
+    def moved(self, left: Left) -> Moved:
+        """Return what of `base` is something else in `left`, where that belongs to real rows."""
+        doubt = ""
+        for path, value in self.base.items():
+            if path in left:
+                found = self._moved(path, value, left[path])
+            elif path.startswith(_RESULT):
+                found = Moved(doubt=f"`{path}` is not there with other pad rows")
+            else:
+                continue
+            if found.difference is not None:
+                if not self._may_be_noise(path, found.difference):
+                    return found
+                found = Moved(doubt=f"runs on the same rows differ in `{path}` by themselves")
+            doubt = doubt or found.doubt
+        return Moved(doubt=doubt)
+
+    def _may_be_noise(self, path: str, found: Difference) -> bool:
+        """Return whether eager runs of the same differ so much that chance may be all there is."""
+        noise = self.floor.get(path, 0.0)
+        bound = (found.tolerance or 0.0) - noise
+        return noise > bound and found.largest is not None and found.largest < math.inf
+
+    def _found_axes(self, path: str) -> tuple[Axis, ...] | None:
+        value, probe = self.base[path], self.probe.get(path)
+        if not isinstance(value, Tensor):
+            return ()
+        if self.shorter is None:
+            return only_axis(value.shape, self.rows)
+        other = self.shorter.left.get(path)
+        if not isinstance(other, Tensor):
+            return ()
+        if other.dim() != value.dim():  # `squeeze` of a batch of one
+            return only_axis(value.shape, self.rows)
+        axes = axes_between(value.shape, other.shape, self.rows, self.shorter.total)
+        return settled(axes, value, probe, self.rows) if isinstance(probe, Tensor) else axes
+
+    def _moved(self, path: str, value: object, other: object) -> Moved:
+        tolerance = replace(self.tolerance, floor={"": self.floor.get(path, 0.0)})
+        if not isinstance(value, Tensor) or not isinstance(other, Tensor):
+            found = difference(value, other, tolerance)
+            is_owned = found is not None and self._is_owned_value(path)
+            return _named(found, path) if is_owned else Moved()
+        if value.shape != other.shape or value.dtype != other.dtype:
+            return Moved(doubt=f"`{path}` has another shape with other pad rows")
+        axes = self.axes(path)
+        if axes is None:
+            doubt = "" if difference(value, other, tolerance) is None else self._doubt(path)
+            return Moved(doubt=doubt)
+        if not axes:
+            return self._moved_without_rows(path, value, other, tolerance)
+        real = real_part(value, axes, self.rows), real_part(other, axes, self.rows)
+        found = difference(*real, tolerance)
+        if found is not None:
+            return _named(found, path)
+        first, then = (doubtful_part(one, axes, self.rows) for one in (value, other))
+        return Moved(doubt=self._doubt(path) if difference(first, then, tolerance) else "")
+
+    def _moved_without_rows(
+        self, path: str, value: Tensor, other: Tensor, tolerance: Tolerance
+    ) -> Moved:
+        if difference(value, other, tolerance) is None:
+            return Moved()
+        if self.shorter is None or self.shorter.other is None:
+            return Moved(doubt=f"whether `{path}` belongs to real rows cannot be told")
+        owned = self._owned(path)
+        if owned is None:
+            return Moved()
+        found = difference(value[owned], other[owned], tolerance)
+        return Moved() if found is None else _named(found, path)
+
+    def _owned(self, path: str) -> Tensor | None:
+        """Return where a tensor without rows belongs to real rows; None if nowhere.
+
+        That is what they alone write or return where there are no pad rows, and what another
+        content of theirs changes.
+        """
+        value = self.base[path]
+        if self.shorter is None or self.shorter.other is None or not isinstance(value, Tensor):
+            return None
+        one = _like(self.shorter.left.get(path), value)
+        other = _like(self.shorter.other.get(path), value)
+        if one is None or other is None:
+            return None
+        owned = differing(one, other)
+        if path.startswith(_RESULT):
+            return owned if bool(owned.any()) else None
+        before = _like(self.before.get(path), value)
+        if before is not None:
+            owned &= differing(one, before)
+        return owned if bool(owned.any()) else None
+
+    def _is_owned_value(self, path: str) -> bool:
+        """Return whether a value that is no tensor follows the real rows where they are alone."""
+        if self.shorter is None or self.shorter.other is None:
+            return False
+        one, other = self.shorter.left, self.shorter.other
+        is_there = path in one and path in other
+        return is_there and difference(one[path], other[path], EXACT) is not None
+
+    def _doubt(self, path: str) -> str:
+        return f"`{path}` changes, and which of it belongs to real rows cannot be told"
+
+
+class Left(Mapping[str, object]):
+    """What a run left, by place. It lies on the host until it is looked at."""
+
+    def __init__(self, found: Mapping[str, object]) -> None:
+        self._parked = {path: Parked(value) for path, value in found.items()}
+
+    def __getitem__(self, path: str) -> object:
+        return self._parked[path].back()
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._parked
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parked)
+
+    def __len__(self) -> int:
+        return len(self._parked)
+
+
+def left_by(seen: Seen) -> Left:
+    """Return what a run left by place: `result.logits`, `argument cache.keys`, `state seen`."""
+    found: dict[str, object] = {
+        dotted(_RESULT, leaf.path): leaf.value for leaf in leaves(back(seen.result))
+    }
+    for name, value in seen.arguments.items():
+        for leaf in leaves(back(value)):
+            found[f"argument {dotted(name, leaf.path)}"] = leaf.value
+    found.update({f"state {name}": back(value) for name, value in seen.state.items()})
+    return Left(found)
+
+
+def _named(found: Difference | None, path: str) -> Moved:
+    assert found is not None
+    return Moved(replace(found, path=path.removeprefix(f"{_RESULT}.")))
+
+
+def _like(one: object, value: Tensor) -> Tensor | None:
+    """Return `one` if it is a tensor of the same shape and dtype as `value`, else None."""
+    is_like = isinstance(one, Tensor) and (one.shape, one.dtype) == (value.shape, value.dtype)
+    return one if is_like and isinstance(one, Tensor) else None

@@ -1,0 +1,254 @@
+"""What a whole run says of pad rows: who is to blame, what cannot be told, what is a mistake."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import nn
+
+from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
+from capturelint.debug.engine import judge
+from capturelint.debug.settings import Settings
+from capturelint.finding import Effect
+from capturelint.report import bisect_text
+from capturelint.verdict import Report, Verdict
+
+if TYPE_CHECKING:
+    from capturelint.debug.backend import Backend
+    from tests.unit.debug.conftest import InSession
+
+B, D = 4, 6
+
+
+def inputs(seed: int) -> torch.Tensor:
+    return torch.randn(B, D, generator=torch.Generator().manual_seed(seed))
+
+
+class Centers(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x - x.mean(0)  # centers
+
+
+class Both(nn.Module):
+    """Lets pad rows in by a line of its own, before and after a module that does so too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Centers()
+        self.last = nn.Linear(D, D)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.inner(x) * 2
+        y = y / x.abs().amax(0)  # own
+        return self.last(y)
+
+
+class Reads(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x[0].sum().item()
+
+
+class Checks(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        assert not bool(x.isnan().any()), "NaN"
+        return x * 2
+
+
+class Products(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ x.T
+
+
+class Constant(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.new_ones(3)
+
+
+class Noisy(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + random.SystemRandom().random()
+
+
+class Masks(nn.Module):
+    def forward(self, x: torch.Tensor, valid: torch.Tensor) -> torch.Tensor:
+        return x + (x * valid).sum(0)
+
+
+def judged(backend: Backend, module: Any, make: Any = inputs, dims: Any = 0) -> Report:
+    def load() -> Case:
+        return Case(module, make, batch_dims=dims)
+
+    settings = Settings(replays=1, pad=True)
+    return judge(load, backend, settings, known={}, emit=lambda _: None)
+
+
+def blamed(report: Report) -> list[tuple[str, str]]:
+    comments = ["" if one.place is None else one.place.source for one in report.culprits]
+    modules = [one.module for one in report.culprits]
+    return list(zip(modules, [text.partition("# ")[2] for text in comments], strict=True))
+
+
+def why(report: Report) -> str:
+    return next(one.why for one in report.modules if one.path == "")
+
+
+def test_every_module_that_leaks_is_named(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, nn.Sequential(Centers(), nn.ReLU(), Centers()))
+
+        assert blamed(report) == [("0", "centers"), ("2", "centers")]
+        assert report.exit_code == 1
+
+    in_session(body)
+
+
+def test_own_lines_are_told_from_those_of_a_module_inside(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Both())
+
+        assert blamed(report) == [("inner", "centers"), ("", "own")]
+
+    in_session(body)
+
+
+def test_pads_are_judged_where_a_capture_is_refused(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, nn.Sequential(Reads(), Centers()))
+        effects = [(one.module, one.effect) for one in report.culprits]
+
+        assert report.verdict is Verdict.REFUSES
+        assert effects == [("0", Effect.REFUSES), ("1", Effect.LEAKS)]
+
+    in_session(body)
+
+
+def test_without_batch_dims_nothing_can_be_told(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Centers(), dims=None)
+
+        assert (report.verdict, report.exit_code) == (Verdict.UNDECIDED, 4)
+        assert "give batch_dims" in why(report)
+
+    in_session(body)
+
+
+def one_row(seed: int) -> torch.Tensor:
+    return inputs(seed)[:1]
+
+
+def some_rows(seed: int, batch_size: int = 1) -> torch.Tensor:
+    return inputs(seed)[:batch_size]
+
+
+def test_one_row_is_no_batch_unless_inputs_can_be_made_of_more(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        one = judged(backend, Centers(), one_row)
+        more = judged(backend, Centers(), some_rows)
+
+        assert (one.verdict, more.verdict) == (Verdict.UNDECIDED, Verdict.PADS)
+        assert "the batch has one row" in why(one)
+        assert blamed(more) == [("", "centers")]
+
+    in_session(body)
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        (Constant(), "no output has a batch dimension"),
+        (Checks(), "with NaN in the pad rows it raises"),
+        (Products(), "which of it belongs to real rows cannot be told"),
+    ],
+)
+def test_what_cannot_be_told_says_why(
+    module: nn.Module, reason: str, in_session: InSession
+) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, module)
+        pads = [one.why for one in report.modules if one.why.startswith("pad rows: ")]
+
+        assert report.culprits == () or report.verdict is not Verdict.PADS
+        assert Verdict.PADS not in [one.verdict for one in report.modules]
+        if report.verdict is Verdict.UNDECIDED:
+            assert reason in pads[0]
+
+    in_session(body)
+
+
+def test_what_eager_runs_differ_by_is_no_leak(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Noisy())
+        told = [one.why for one in report.modules if one.why]
+
+        assert told == [] or "differ in `result` by themselves" in told[0]
+        assert Effect.LEAKS not in [one.effect for one in report.culprits]
+
+    in_session(body)
+
+
+def test_a_leak_of_nan_alone_has_a_cure_of_its_own(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        valid = torch.tensor([[1.0], [1.0], [0.0], [0.0]])
+        report = judged(backend, Masks(), lambda seed: (inputs(seed), valid), {"x": 0})
+        (culprit,) = report.culprits
+        text = bisect_text.render(report)
+
+        assert culprit.evidence.fills == ("Inf", "NaN")
+        assert "moved by: Inf, NaN in the pad rows" in text
+        assert "next: NaN times 0 is NaN" in text
+        assert "rows 2 to 3 of 4 are pad rows" in text
+
+    in_session(body)
+
+
+def test_each_callable_is_judged(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        callables = {"draft": nn.Linear(D, D), "target": Centers()}
+
+        def both(seed: int) -> dict[str, torch.Tensor]:
+            return {"draft": inputs(seed), "target": inputs(seed)}
+
+        report = judged(backend, callables, both, {"target.x": 0, "draft.input": 0})
+
+        assert blamed(report) == [("target", "centers")]
+
+    in_session(body)
+
+
+@pytest.mark.parametrize(
+    ("dims", "words"),
+    [
+        ({"y": 0}, "batch_dims names 'y'; the inputs are x"),
+        ({"x": 2}, "the input `x` has no dimension 2"),
+    ],
+)
+def test_batch_dims_that_do_not_fit_are_a_mistake(
+    dims: object, words: str, in_session: InSession
+) -> None:
+    def body(backend: Backend) -> None:
+        with pytest.raises(CaseError, match="batch_dims") as error:
+            judged(backend, Centers(), dims=dims)
+
+        assert words in str(error.value)
+
+    in_session(body)
+
+
+def test_batch_dims_of_several_sizes_are_a_mistake(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def two(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+            return inputs(seed), inputs(seed)[:3]
+
+        with pytest.raises(CaseError, match="has 4 rows and `valid` has 3"):
+            judged(backend, Masks2(), two)
+
+    in_session(body)
+
+
+class Masks2(nn.Module):
+    def forward(self, x: torch.Tensor, valid: torch.Tensor) -> torch.Tensor:
+        return x + valid.sum()
