@@ -22,6 +22,7 @@ from capturelint.errors import CapturelintError, UnknownCommandError, UnknownOpt
 _COMMANDS = (
     ("check", "report code that breaks under CUDA graph capture"),
     ("bisect", "run a model and name the module and line that a CUDA graph breaks on"),
+    ("bench", "measure what a graph is worth for a model, by batch size"),
     ("roots", "list captured regions and how each captured function is reached"),
     ("ladder", "choose the batch sizes to capture for a traffic"),
     ("rule", "explain a rule, or list them all"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -32,6 +32,12 @@ class Curve:
         low, high = self.sizes[right - 1], self.sizes[right]
         slope = (self.values[right] - self.values[right - 1]) / (high - low)
         return self.values[right - 1] + slope * (size - low)
+
+
+def curve_of(values: Mapping[int, float]) -> Curve:
+    """Return a figure by size, levelled. `values`: at least one."""
+    sizes = tuple(sorted(values))
+    return Curve(sizes, tuple(levelled([values[size] for size in sizes])))
 
 
 def levelled(values: Sequence[float]) -> list[float]:

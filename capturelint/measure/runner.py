@@ -84,6 +84,15 @@ class GraphRunner:
         """Return the sizes of the graphs, ascending."""
         return self._stepping.sizes
 
+    @property
+    def step(self) -> int:
+        """Return the number that `prepare` is given next: how many calls there were, unless it was set."""
+        return self._stepping.step
+
+    @step.setter
+    def step(self, number: int) -> None:
+        self._stepping.step = number
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run one step of the only callable."""
         if self._only is None:

@@ -1,6 +1,7 @@
 """What a step costs by batch size: read from what `bench` measured, or assumed.
 
-The file is JSON, what is in brackets may be left out or null:
+The file is JSON, what is in brackets may be left out or null; where two sizes have such a figure, it
+is predicted for the others:
 
     {"version": 1,
      "environment": {"device": "...", ...},        text by name; what was measured, where
@@ -23,11 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown, shown_path
-from capturelint.measure.curves import Curve, levelled
+from capturelint.measure.curves import Curve, curve_of
 
 _VERSION = 1
 _TIMES = ("eager_ms", "graph_ms")
 _FIGURES = (*_TIMES, "capture_ms", "mib", "pool_mib")
+_TO_PREDICT = 2  # sizes that have a figure, to tell it for others
 _LARGEST = 2**31 - 1  # rows
 _MOST = 1e15  # ms or MiB; nothing that was measured is more
 
@@ -46,7 +48,8 @@ class Costs:
     `eager`, `graph`: ms if `is_measured`, else in units of the time of a graph with few rows.
     `capture`: ms; `memory`, `pool`: MiB; None where it is not known. `largest`: the largest size that
     was measured, above which figures are extended. `levelled`: (figure, sizes) of those that were
-    averaged because a larger batch was measured as cheaper.
+    averaged because a larger batch was measured as cheaper. `predicted`: (figure, sizes) of those that
+    lack it where two others have it.
     """
 
     eager: Curve
@@ -58,6 +61,7 @@ class Costs:
     largest: int | None = None
     environment: tuple[tuple[str, str], ...] = ()
     levelled: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    predicted: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def unit(self) -> str:
@@ -88,23 +92,29 @@ def assumed_costs() -> Costs:
 
 def read_costs(path: Path) -> Costs:
     """Return the costs in a file of `bench`, each made monotone. Raises `BadTimesError`."""
-    document = _document(path)
-    rows = _rows(path, document.get("sizes"))
+    document = document_of(path)
+    rows = rows_of(path, document.get("sizes"))
     sizes = tuple(sorted(rows))
     curves: dict[str, Curve | None] = {}
     raised: list[tuple[str, tuple[int, ...]]] = []
+    predicted: list[tuple[str, tuple[int, ...]]] = []
     for figure in _FIGURES:
-        values = [rows[size][figure] for size in sizes]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
+        values = {size: rows[size][figure] for size in sizes}
+        known = {size: value for size, value in values.items() if value is not None}
+        if len(known) < min(len(sizes), _TO_PREDICT):
             curves[figure] = None
             continue
-        level = levelled(known)
-        curves[figure] = Curve(sizes, tuple(level))
-        moved = tuple(size for size, a, b in zip(sizes, known, level, strict=True) if a != b)
+        curve = curves[figure] = curve_of(known)
+        moved = tuple(
+            size
+            for size, level in zip(curve.sizes, curve.values, strict=True)
+            if known[size] != level
+        )
         raised += [(figure, moved)] if moved else []
+        lacking = tuple(size for size in sizes if size not in known)
+        predicted += [(figure, lacking)] if lacking else []
     eager, graph = curves["eager_ms"], curves["graph_ms"]
-    assert eager is not None and graph is not None  # `_rows` wants both
+    assert eager is not None and graph is not None  # `rows_of` wants both
     return Costs(
         eager=eager,
         graph=graph,
@@ -114,10 +124,12 @@ def read_costs(path: Path) -> Costs:
         largest=sizes[-1],
         environment=_environment(path, document.get("environment", {})),
         levelled=tuple(raised),
+        predicted=tuple(predicted),
     )
 
 
-def _document(path: Path) -> Mapping[str, object]:
+def document_of(path: Path) -> Mapping[str, object]:
+    """Return the object that a file of `bench` holds. Raises `BadTimesError`."""
     try:
         document: object = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -137,8 +149,8 @@ def _document(path: Path) -> Mapping[str, object]:
     return document
 
 
-def _rows(path: Path, entries: object) -> dict[int, dict[str, float | None]]:
-    """Return the figures by size, at least two sizes."""
+def rows_of(path: Path, entries: object, *, least: int = 2) -> dict[int, dict[str, float | None]]:
+    """Return the figures by size, of `least` sizes or more. Raises `BadTimesError`."""
     if not isinstance(entries, list):
         raise BadTimesError(path, "`sizes` is not a list")
     rows: dict[int, dict[str, float | None]] = {}
@@ -156,8 +168,9 @@ def _rows(path: Path, entries: object) -> dict[int, dict[str, float | None]]:
             name: _figure(path, f"{where}.{name}", entry.get(name), is_needed=name in _TIMES)
             for name in _FIGURES
         }
-    if len(rows) < 2:
-        raise BadTimesError(path, "`sizes` must hold two sizes or more, to tell how costs grow")
+    if len(rows) < least:
+        words = "two sizes or more, to tell how costs grow" if least > 1 else "a size"
+        raise BadTimesError(path, f"`sizes` must hold {words}")
     return rows
 
 

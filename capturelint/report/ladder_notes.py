@@ -79,6 +79,15 @@ def _measurements(advice: Advice) -> list[str]:
             " straight line"
         )
     for figure, sizes in costs.levelled:
-        named = ", ".join(map(str, sizes[:_NAMED])) + (", ..." if len(sizes) > _NAMED else "")
-        told.append(f"`{figure}` was averaged at {named}, as a larger size was measured as cheaper")
+        told.append(
+            f"`{figure}` was averaged at {_named(sizes)}, as a larger size was measured as cheaper"
+        )
+    for figure, sizes in costs.predicted:
+        told.append(
+            f"`{figure}` of {_named(sizes)} is predicted from the sizes that it was measured at"
+        )
     return told
+
+
+def _named(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes[:_NAMED])) + (", ..." if len(sizes) > _NAMED else "")

@@ -9,6 +9,7 @@ from capturelint.measure.advice import Advice, Drop
 from capturelint.measure.ladder import Ladder
 from capturelint.report.ladder_notes import notes, percent
 from capturelint.report.style import Style
+from capturelint.report.table import aligned
 
 _DROPS = 3  # named at most
 _WORTHLESS = "no size: eager steps are as fast"
@@ -20,7 +21,7 @@ def render(advice: Advice, *, source: str, color: bool = False) -> str:
     style = Style(color)
     parts = [
         [style.strong(_traffic(advice, source)), _times(advice)],
-        _aligned([_head(advice, "ladder"), *_ladders(advice)]),
+        aligned([_head(advice, "ladder"), *_ladders(advice)], left=_LEFT),
         _flags(advice, style),
         _choices(advice),
         _drops(advice),
@@ -100,7 +101,7 @@ def _choices(advice: Advice) -> list[str]:
         row = [str(len(ladder.sizes)), _time(ladder)]
         row += [_more(ladder.step / advice.every.step - 1), *_cost(ladder), _short(ladder.sizes)]
         rows.append(row)
-    return ["best ladders by number of graphs:", *_aligned(rows)]
+    return ["best ladders by number of graphs:", *aligned(rows, left=_LEFT)]
 
 
 def _flags(advice: Advice, style: Style) -> list[str]:
@@ -164,18 +165,4 @@ def _short(sizes: Sequence[int]) -> str:
     return " ".join(words if len(words) <= 9 else [*words[:4], "...", *words[-4:]])
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """Return rows as lines: the first column and what is past the head to the left, figures right."""
-    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = []
-        for index, cell in enumerate(row):
-            if index >= len(widths):
-                cells.append(cell)
-            elif rows[0][index] in ("ladder", "sizes"):
-                cells.append(cell.ljust(widths[index]))
-            else:
-                cells.append(cell.rjust(widths[index]))
-        lines.append("  ".join(cells).rstrip())
-    return lines
+_LEFT = ("ladder", "sizes")

@@ -23,7 +23,10 @@ from capturelint.measure.graphs.sized import checked_sizes
 
 
 class Stepping:
-    """The graphs of a case, and what runs a step on them. `captured`: by callable; `sizes` ascend."""
+    """The graphs of a case, and what runs a step on them. `captured`: by callable; `sizes` ascend.
+
+    `step`: the number that `prepare` is given next.
+    """
 
     def __init__(
         self,
@@ -43,7 +46,7 @@ class Stepping:
         self._lock = threading.RLock()
         self._thread = threading.get_ident()
         self._stream: Any = None
-        self._step = 0
+        self.step = 0
         with ExitStack() as opened:
             device = _device(opened) if backend is None else backend
             for module in modules_of(case.named).values():
@@ -73,7 +76,7 @@ class Stepping:
             rows = -1
             for slot, value in zip(captured.slots, values, strict=True):
                 rows = slot.rows(value, rows)
-            step, self._step = self._step, self._step + 1
+            step, self.step = self.step, self.step + 1
             if self._case.prepare is not None:
                 self._case.prepare(step)
             size = self.size_for(rows)

@@ -60,6 +60,20 @@ def test_measured_times_are_in_ms_and_say_where(capsys: pytest.CaptureFixture[st
     assert "step ms" in text
 
 
+def test_memory_of_sizes_that_lack_it_is_predicted_and_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lacking = {"size": 8, "eager_ms": 9, "graph_ms": 4, "capture_ms": 70}
+    document = json.loads(Path("bench.json").read_text(encoding="utf-8"))
+    document["sizes"].append(lacking)
+    Path("some.json").write_text(json.dumps(document), encoding="utf-8")
+    assert ladder("--times", "some.json", "--memory-limit", "30") == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    assert "note: `mib` of 8 is predicted from the sizes that it was measured at" in lines
+    assert "note: `pool_mib` of 8 is predicted from the sizes that it was measured at" in lines
+
+
 def test_json_holds_the_same_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--times", "bench.json", "--startup-limit", "0.2", "--memory-limit", "30")
     assert ladder(*options, "--max", "8", "--multiple-of", "2", "--format", "json") == 0

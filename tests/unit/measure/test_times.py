@@ -47,6 +47,15 @@ def test_a_figure_that_one_size_lacks_is_not_known(file: Path) -> None:
     assert (costs.capture, costs.memory, costs.pool) == (None, None, None)
 
 
+def test_a_figure_of_two_sizes_is_predicted_for_the_others(file: Path) -> None:
+    file.write_text(document(entry(1, 1, mib=2), entry(4, 2), entry(9, 3, mib=10, pool_mib=5)))
+    costs = read_costs(file)
+
+    assert costs.memory == Curve((1, 9), (2.0, 10.0))
+    assert costs.pool is None
+    assert costs.predicted == (("mib", (4,)),)
+
+
 def test_a_larger_size_that_was_cheaper_is_averaged_and_named(file: Path) -> None:
     file.write_text(document(entry(1, 1), entry(2, 5), entry(4, 3), entry(8, 9)))
     costs = read_costs(file)

@@ -1,0 +1,95 @@
+"""Measure on a GPU: events around a step, torch's profiler inside of one, and the driver's free memory."""
+
+from __future__ import annotations
+
+import gc
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from capturelint.measure.bench.meter import Memory, Sample
+from capturelint.measure.bench.result import Activity
+
+_MIB = 1 << 20
+# What the host calls to put work on the device, as CUPTI names it (CUDA 12 and 13).
+_LAUNCHES = (
+    *("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cuGraphLaunch"),
+    *("cudaMemcpy", "cuMemcpy", "cudaMemset", "cuMemset"),
+    *("cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel"),
+)
+
+
+class CudaMeter:
+    """The current device."""
+
+    def __init__(self) -> None:
+        self._start: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        self._end: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+    def sample(self, call: Callable[[], object]) -> Sample:
+        """Return what one call takes, by events on the current stream."""
+        torch.cuda.synchronize()
+        self._start.record()
+        before = time.perf_counter()
+        call()
+        issue = time.perf_counter() - before
+        self._end.record()
+        self._end.synchronize()
+        return Sample(self._start.elapsed_time(self._end), 1000 * issue)
+
+    def activity(self, call: Callable[[], object]) -> Activity | None:
+        """Return the kernels and copies that one call runs, seen by torch's profiler."""
+        from torch.profiler import ProfilerActivity, profile
+
+        torch.cuda.synchronize()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of traces that are kept for nobody
+            with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+                call()
+                torch.cuda.synchronize()
+        return activity_of(profiler.events() or ())
+
+    def memory(self) -> Memory:
+        """Return what is taken, after giving back what nothing uses."""
+        gc.collect()
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        free, _ = torch.cuda.mem_get_info()
+        return Memory(free / _MIB, torch.cuda.memory_reserved() / _MIB)
+
+    def now(self) -> float:
+        """Return ms of the host's clock, the device idle."""
+        torch.cuda.synchronize()
+        return 1000 * time.perf_counter()
+
+
+def activity_of(events: Iterable[Any]) -> Activity | None:
+    """Return what the events of a profile say, None where they hold nothing of the device.
+
+    Each has `name`, `device_type` and `time_range` (`start`, `end`: microseconds).
+    """
+    runs: list[tuple[float, float]] = []
+    kernels = launches = 0
+    for event in events:
+        if event.device_type.name == "CUDA":
+            if getattr(event, "is_user_annotation", False):
+                continue
+            runs.append((event.time_range.start, event.time_range.end))
+            kernels += not event.name.startswith(("Memcpy", "Memset"))
+        else:
+            launches += event.name.startswith(_LAUNCHES)
+    if not runs:
+        return None
+    return Activity(kernels, launches, _covered(runs) / 1000)
+
+
+def _covered(runs: list[tuple[float, float]]) -> float:
+    """Return how long at least one of the runs (start, end) goes on."""
+    covered, until = 0.0, float("-inf")
+    for start, end in sorted(runs):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered
