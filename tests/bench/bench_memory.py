@@ -121,7 +121,8 @@ def _backend(name: str) -> str:
 
 def _run(arguments: Sequence[str], size: Size, backend: str) -> Run:
     """Run Python on a case of `size`, and watch its memory."""
-    environment = {**os.environ, _SIZE: json.dumps(asdict(size)), "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, _SIZE: json.dumps(asdict(size)), "PYTHONPATH": path}
     started = time.monotonic()
     with Polled() if backend == "cuda" else Resident() as memory:
         process = subprocess.Popen(
