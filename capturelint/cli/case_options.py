@@ -39,6 +39,7 @@ _ONCE = (
     ("--atol", "X", None, "absolute tolerance; left out: by dtype"),
     ("--timeout", "SECONDS", "300", "that one step may take"),
     ("--capture-error-mode", "|".join(_MODES), "global", "what CUDA forbids while capturing"),
+    ("--soak", "N", "0", "more replays after a pass, each on new inputs and compared with eager"),
     (
         "--record-limit",
         "MiB",
@@ -113,6 +114,7 @@ def case_settings(options: argparse.Namespace) -> Settings:
         seed=whole_number("--seed", options.seed, least=0, most=_LARGEST_SEED),
         capture_error_mode=_choice("--capture-error-mode", options.capture_error_mode, _MODES),
         pad=options.pad,
+        soak=whole_number("--soak", options.soak, least=0),
         record_limit=whole_number("--record-limit", options.record_limit, least=1),
     )
 

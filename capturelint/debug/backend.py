@@ -101,6 +101,12 @@ class Backend(Protocol):
     def eagerly(self) -> AbstractContextManager[None]:
         """Return a context in which compiled code runs eagerly, so that operations can be watched."""
 
+    def allocated(self) -> int | None:
+        """Return the bytes that torch holds on the device now, None where that is not known.
+
+        Costs a wait for the device.
+        """
+
     def spent(self) -> str:
         """Return why this process cannot go on with the device, or "" if it can.
 

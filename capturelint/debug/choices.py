@@ -25,6 +25,7 @@ _LEAST: Mapping[str, int] = {
     "atol": 0,
     "seed": 0,
     "record_limit": 1,
+    "soak": 0,
 }
 
 

@@ -28,6 +28,7 @@ from capturelint.debug.pads.leaking import leaking
 from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
+from capturelint.debug.soaking import Soaking
 from capturelint.debug.warmup import CannotRunError, Warm, step_of, wants_gradients, warmed_up
 from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
@@ -95,8 +96,7 @@ class _Run:
             current = Current(self.load, self.backend, self.settings)
         check_globs("--modules", self.settings.modules, current.instance.modules)
         check_globs("--skip", self.settings.skip, current.instance.modules)
-        if self.settings.pad:
-            self._check_pads(current.instance)
+        self._check_after_warm_up(current.instance)
         warm = self.settings.warmup != 0
         instance = self._judge_warm(current) if warm else current.instance
         return self.findings.report(
@@ -105,12 +105,15 @@ class _Run:
             notes=(*instance.notes, *self.backend.notes()),
         )
 
-    def _check_pads(self, instance: Instance) -> None:
-        if self.settings.modules:
+    def _check_after_warm_up(self, instance: Instance) -> None:
+        """Raise `CaseError` if what is asked for needs what is left out, or does not fit the case."""
+        if self.settings.warmup == 0 and (self.settings.pad or self.settings.soak):
+            option = "--pad" if self.settings.pad else "--soak"
+            raise CaseError(f"{option} comes after a warm-up; drop --warmup 0")
+        if self.settings.pad and self.settings.modules:
             raise CaseError("pad rows are those of the whole case; drop --modules")
-        if self.settings.warmup == 0:
-            raise CaseError("pad rows are judged after a warm-up; drop --warmup 0")
-        check_names(instance.parts, instance.case)
+        if self.settings.pad:
+            check_names(instance.parts, instance.case)
 
     def _instance(self, load: Callable[[], Case] | None = None) -> Instance:
         with self.ledger.timed("load"):
@@ -166,6 +169,8 @@ class _Run:
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         for name in instance.parts:
             self._judge_root(name, instance, modules)
+            if self.settings.soak:
+                self._soak(name, warm, modules)
             if self.settings.pad:
                 self._judge_pads(name, warm, modules)
         self.findings.add_warm_up(warm.calls)
@@ -202,6 +207,18 @@ class _Run:
             self.findings.note(f"{ONLY}{', '.join(one or ROOT for one in roots)}")
         else:
             self.findings.add_not_called(name, instance, dry)
+
+    def _soak(self, name: str, warm: Warm, modules: Modules) -> None:
+        """Replay the callable `name` many more times, if it passed."""
+        judged = modules.outcomes.get(name)
+        if judged is None or judged.verdict.is_failure or judged.verdict is Verdict.UNDECIDED:
+            why = "it was not judged as a whole" if judged is None else "it does not pass"
+            self.findings.note(f"soak: {name or 'the case'} is not replayed more often, as {why}")
+            return
+        soaking = Soaking(warm, modules, self.backend, self.settings, self.ledger, self.tally)
+        soaked = soaking.soaked(name)
+        cls = warm.instance.parts[name].cls
+        self.findings.add_soak(name, cls, soaked.outcome, soaked.notes)
 
     def _judge_pads(self, name: str, warm: Warm, modules: Modules) -> None:
         """Judge whether what pad rows hold moves real rows of the callable `name`. Runs eagerly."""

@@ -137,6 +137,7 @@ _FORMS: Mapping[str, str] = {
     "judge": "judging {}",
     "record": "recording what {} calls",
     "own": "judging the own lines of {}",
+    "soak": "replaying {} on more inputs",
     "pad": "judging what pad rows do in {}",
     "pad-own": "judging what pad rows do in the own lines of {}",
     "pad-record": "recording what {} calls with pad rows",

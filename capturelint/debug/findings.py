@@ -129,6 +129,19 @@ class Findings:
             self._add_module(path, counted, modules, dry, is_together=path in together)
         self._notes += self._notes_on(name, dry, left_out, modules)
 
+    def add_soak(self, name: str, cls: str, outcome: Outcome, notes: Sequence[str]) -> None:
+        """Add what many more replays of a callable came to, which passed before."""
+        self._notes += notes
+        if outcome.verdict.rank >= Verdict.NONDETERMINISTIC.rank:
+            return
+        self._verdicts.append(outcome.verdict)
+        found = Found(name, outcome.verdict, How.WHOLE)
+        self._culprits += culprits_of(found, outcome, (), cls, blamed=())
+        self._modules = [
+            replace(one, verdict=outcome.verdict, why=outcome.why) if one.path == name else one
+            for one in self._modules
+        ]
+
     def add_pads(self, name: str, found: Sequence[Leaking], judged: PadJudge) -> None:
         """Add what pad rows do in the callable `name`. `found`: the modules to blame."""
         self._notes += judged.notes

@@ -17,7 +17,7 @@ class Settings:
     None for the bound of the dtype. `capture_error_mode`: what CUDA forbids meanwhile, as torch has it. `redraw`: names of inputs whose integers are drawn anew too.
     `timeout`: seconds that one step may take. `first`: stop at the first culprit.
     `record_limit`: MiB of inputs kept for the modules of one level. `pad`: also judge whether what
-    pad rows hold moves real ones.
+    pad rows hold moves real ones. `soak`: more replays after a pass, 0 for none.
     """
 
     backend: str = "auto"
@@ -38,3 +38,4 @@ class Settings:
     record_limit: int = 4096
     capture_error_mode: str = "global"
     pad: bool = False
+    soak: int = 0

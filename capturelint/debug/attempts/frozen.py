@@ -44,11 +44,15 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class Explainer:
-    """Explains by running a part eagerly. `start`: the state that each of these runs starts from."""
+    """Explains by running a part eagerly. `start`: the state that each of these runs starts from.
+
+    `captured`: runs the step that was captured, where that came long before; None: it is the first.
+    """
 
     runs: Runs
     state: State
     start: Snapshot
+    captured: Explainer | None = None
 
     def explanation(self, step: int, returned: tuple[str, str] | None) -> Explanation:
         """Return why the graph of the first step does not serve `step`.
@@ -57,8 +61,8 @@ class Explainer:
         """
         inputs = Inputs(self.runs.part.steps[0])
         # What turns round, such as buffers that are exchanged, may be back where it was by `step`.
-        for one in dict.fromkeys((step or 1, 1)):
-            first, other = self._watched(inputs, {0, one})
+        for one in dict.fromkeys((step or 1, 1) if self.captured is None else (step,)):
+            first, other = self._pair(inputs, one)
             frozen, changes = self._frozen(first, other), self._changes(first, other)
             if frozen or changes:
                 break
@@ -112,6 +116,12 @@ class Explainer:
         """Return where one eager call launches work, an entry for each operation."""
         (call,) = self._watched(Inputs(self.runs.part.steps[0]), {0})
         return self.runs.backend.launched(call.recording)
+
+    def _pair(self, inputs: Inputs, step: int) -> list[_Watched]:
+        """Return the step that was captured, and another one, on the same tensors."""
+        if self.captured is None:
+            return self._watched(inputs, {0, step})
+        return [*self.captured._watched(inputs, {0}), *self._watched(inputs, {step})]  # noqa: SLF001 - of its own class
 
     def _frozen(self, first: _Watched, other: _Watched) -> tuple[Frozen, ...]:
         found = self.runs.backend.frozen(first.recording, other.recording)

@@ -74,15 +74,19 @@ class Judge:
         if self._graph is not None:
             self._graph.captured.close()
 
-    def outcome(self) -> Outcome:
-        """Return what the part shows. Raises UndecidedError."""
+    def ready(self) -> Outcome | None:
+        """Warm up and capture. Return what a refusal shows. Raises UndecidedError."""
         self._backend.unsupported()  # what others met is theirs
         if self._settings.warmup != 0:
             self._warm_up()
         self._start = self._eager_start = self._captured.start()
         if self._eager is not self._captured:
             self._eager_start = self._eager.start()
-        refusal = self._capture()
+        return self._capture()
+
+    def outcome(self) -> Outcome:
+        """Return what the part shows. Raises UndecidedError."""
+        refusal = self.ready()
         if refusal is not None:
             return refusal
         if self._graph is not None and self._graph.captured.is_empty:

@@ -140,6 +140,11 @@ class CudaBackend:
         """Return a context in which compiled code runs eagerly, so that operations can be watched."""
         return self._compiling.eagerly()
 
+    def allocated(self) -> int | None:
+        """Return the bytes that tensors hold on the device now."""
+        torch.cuda.synchronize()
+        return torch.cuda.memory_allocated()
+
     def spent(self) -> str:
         """Return why this process cannot go on with the device, or "" if it can."""
         graphs = self.graphs

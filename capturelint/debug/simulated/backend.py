@@ -161,6 +161,10 @@ class SimulatedBackend:
         """Return a context that changes nothing."""
         return nullcontext()
 
+    def allocated(self) -> int | None:
+        """Return None: memory of the simulated device is that of the host."""
+        return None
+
     def spent(self) -> str:
         """Return "": a simulated device outlives everything."""
         return ""
