@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from importlib import import_module
@@ -80,15 +80,19 @@ class Measuring:
             self._judge(kind)
         costs = self._costs(kinds[0])
         whole = None
-        for kind in kinds:
-            taken = self._capture(kind)
-            whole = whole or (_whole(costs, taken) if taken else None)
-        sizes = tuple(self._size(size, kinds, costs.get(size)) for size in self._plan.sizes)
+        with ExitStack() as opened:
+            for kind in kinds:
+                # What attempts left in a pool would be used again and not be counted.
+                opened.enter_context(self._edge.apart())
+                self._touch_pool()
+                taken = self._capture(kind)
+                whole = whole or (_whole(costs, taken) if taken else None)
+            sizes = tuple(self._size(size, kinds, costs.get(size)) for size in self._plan.sizes)
+            for kind in kinds:
+                if kind.runner is not None:
+                    kind.runner.close()
         warm = kinds[0].warm[self._plan.sizes[0]].instance
         notes = dict.fromkeys((*warm.notes, *self._edge.backend.notes()))
-        for kind in kinds:
-            if kind.runner is not None:
-                kind.runner.close()
         found = environment_of(self._edge.backend, warm.modules)
         return Bench(label, sizes, _dated(found), whole, self._plan.eager, tuple(notes))
 

@@ -10,12 +10,13 @@ from capturelint.debug.attempts.compare import Difference, Tolerance, difference
 from capturelint.debug.attempts.part import Call
 from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import summary
 from capturelint.debug.instance import Current, modes_of
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.trees.trees import copied
 from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
-from capturelint.errors import shown_path
+from capturelint.errors import CapturelintError, shown_path
 from capturelint.measure.graphs.mistakes import RunnerError
 from capturelint.measure.runner import GraphRunner
 from capturelint.verdict import Verdict
@@ -34,23 +35,33 @@ def warm_of(case: Case, backend: Backend, settings: Settings) -> Warm:
 
 def wrong_graph(warm: Warm, names: Sequence[str], backend: Backend, settings: Settings) -> str:
     """Return why whole graphs of these callables are no choice, or "" if their replays are right."""
-    instance = warm.instance
     for name in names:
-        instance.state.restore(warm.start)
-        with modes_of(instance.case, settings):
-            outcome = attempt(
-                instance.parts[name],
-                backend=backend,
-                state=instance.state,
-                settings=replace(settings, warmup=1),
-                prepare=instance.prepare,
-                inputs=warm.inputs[name],
-                fresh=warm.fresh,
-            )
-        problem = told(outcome)
+        try:
+            problem = told(_outcome(warm, name, backend, settings))
+        except CapturelintError:
+            raise
+        except Exception as error:  # noqa: BLE001 - odd values may break what handles all others
+            problem = f"undecided: it could not be judged: {summary(error)}"
+        finally:
+            warm.instance.state.restore(warm.start)
         if problem:
             return f"{name}: {problem}" if name else problem
     return ""
+
+
+def _outcome(warm: Warm, name: str, backend: Backend, settings: Settings) -> Outcome:
+    instance = warm.instance
+    instance.state.restore(warm.start)
+    with modes_of(instance.case, settings):
+        return attempt(
+            instance.parts[name],
+            backend=backend,
+            state=instance.state,
+            settings=replace(settings, warmup=1),
+            prepare=instance.prepare,
+            inputs=warm.inputs[name],
+            fresh=warm.fresh,
+        )
 
 
 def told(outcome: Outcome) -> str:

@@ -139,6 +139,15 @@ def test_pad_rows_hold_what_the_policy_says() -> None:
     assert run(ones(2))[0, 0].item() == 2 + 14
 
 
+def test_nan_in_pad_rows_does_not_move_real_rows() -> None:
+    model = RowWise()
+    run = runner(Case(model, inputs), (8,), pad="keep")
+    x, y = ready(8)
+    run(x * torch.nan, y=y)
+
+    assert_as_eager(run, model, 5)
+
+
 def test_results_that_are_kept_stay_as_they_were() -> None:
     run = runner(Case(RowWise(), inputs))
     first = run(ready(3)[0], y=ready(3)[1])[0]
