@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from capturelint.cli import bisect, ladder
+from capturelint.cli import bench, bisect, ladder
 from capturelint.cli.main import main
 from capturelint.cli.settings import check_codes
 from capturelint.config import Config, load_config
@@ -125,6 +125,23 @@ def test_the_third_example_is_what_ladder_prints(
     assert command.startswith("$ capturelint ladder --traffic fixtures/traffic/chat.csv")
     assert main(command.split()[2:]) == 0
     assert capsys.readouterr().out == wanted
+
+
+def test_every_option_of_bench_is_told_with_its_default() -> None:
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    defaults = vars(parser.parse_args([]))
+    told = {
+        option: row[0].strip("`")
+        for cell, row in table("Options of `bench`").items()
+        for option in re.findall(r"--[\w-]+", cell)
+    }
+
+    names = defaults.keys() - {"target", "no_color"}
+    assert {f"--{name.replace('_', '-')}" for name in names} == set(told)
+    for name, value in defaults.items():
+        if isinstance(value, str):
+            assert told[f"--{name.replace('_', '-')}"] == value
 
 
 def test_every_option_of_ladder_is_told_with_its_default() -> None:
