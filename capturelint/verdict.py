@@ -23,6 +23,7 @@ class Verdict(Enum):
     FAILS_COLD = "fails-cold"
     FAILS_TOGETHER = "fails-together"
     DIFFERS = "differs-when-capturing"
+    OVERWRITTEN = "overwritten"
     PADS = "pad-rows-leak"
     WORK_MISSING = "work-missing"
     EMPTY_GRAPH = "empty-graph"
@@ -57,6 +58,7 @@ _FAILURES = frozenset(
         Verdict.FAILS_COLD,
         Verdict.FAILS_TOGETHER,
         Verdict.DIFFERS,
+        Verdict.OVERWRITTEN,
         Verdict.PADS,
         Verdict.WORK_MISSING,
         Verdict.EMPTY_GRAPH,

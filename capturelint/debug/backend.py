@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Frozen, Hazard, Place
+from capturelint.verdict import Frozen, Hazard
+
+if TYPE_CHECKING:
+    from capturelint.debug.dispatched.launches import Launch
 
 _Value = TypeVar("_Value")
 
@@ -89,8 +92,8 @@ class Backend(Protocol):
     def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
         """Return what differs between the recordings of two calls: what a graph would bake in."""
 
-    def launched(self, recording: object) -> tuple[Place, ...]:
-        """Return where a recorded call launched work, an entry for each operation."""
+    def launched(self, recording: object) -> tuple[Launch, ...]:
+        """Return the operations that a recorded call launched, in order."""
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what the backend could not run faithfully since it was last asked, in words."""

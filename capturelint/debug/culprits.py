@@ -15,6 +15,8 @@ _EFFECTS = {
     Verdict.FAILS_COLD: Effect.REFUSES,
     Verdict.STALE: Effect.STALE,
     Verdict.DIFFERS: Effect.STALE,
+    Verdict.OVERWRITTEN: Effect.STALE,
+    Verdict.FAILS_TOGETHER: Effect.STALE,
     Verdict.PADS: Effect.LEAKS,
     Verdict.WORK_MISSING: Effect.STALE,
     Verdict.EMPTY_GRAPH: Effect.STALE,

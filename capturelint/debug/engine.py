@@ -29,6 +29,7 @@ from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.soaking import Soaking
+from capturelint.debug.together import decides, is_worth_running, together_of
 from capturelint.debug.warmup import CannotRunError, Warm, step_of, wants_gradients, warmed_up
 from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
@@ -167,8 +168,11 @@ class _Run:
             return current.instance
         instance = warm.instance
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
+        dry = {name: self._dry_pass(name, instance, modules) for name in instance.parts}
+        modules.hazards = tuple(one for each in dry.values() for one in each.hazards)
+        self._judge_together(warm, modules)
         for name in instance.parts:
-            self._judge_root(name, instance, modules)
+            self._judge_root(name, instance, modules, dry[name])
             if self.settings.soak:
                 self._soak(name, warm, modules)
             if self.settings.pad:
@@ -195,9 +199,25 @@ class _Run:
             call = step_of(instance, name, 0, self.backend, self.settings)
             return dry_pass(call, self.backend, instance.case.named, name, compiled=compiled)
 
-    def _judge_root(self, name: str, instance: Instance, modules: Modules) -> None:
-        dry = self._dry_pass(name, instance, modules)
-        modules.hazards = dry.hazards
+    def _judge_together(self, warm: Warm, modules: Modules) -> None:
+        """Judge the callables in their order, where what one leaves may matter to what follows."""
+        parts, prepare = warm.instance.parts, warm.instance.prepare
+        is_whole = not self.settings.modules and not self.settings.skip
+        if not is_whole or (len(parts) == 1 and prepare is None):
+            return
+        alone = [modules.whole(name) for name in parts]
+        if not is_worth_running(alone, is_prepared=prepare is not None):
+            return
+        together = together_of(warm, self.backend, self.settings, self.tally)
+        for name in parts:
+            step = f"together {name}".strip()
+            with modules.from_start():
+                outcome = self.ledger.outcome(step, partial(together.outcome, name))
+            if decides(outcome.verdict, modules.whole(name)):
+                modules.outcomes[name] = outcome
+                modules.closed.add(name)
+
+    def _judge_root(self, name: str, instance: Instance, modules: Modules, dry: DryPass) -> None:
         roots = modules.roots(name)
         found = [
             one for root in roots for one in search(modules, root, first_only=self.settings.first)

@@ -30,7 +30,8 @@ class Modules:
     """The answers about the modules of a warm instance, as the search asks for them.
 
     Every attempt starts from its state after the warm-up. `parts`: those known so far. `notes`:
-    what the user must know about the recordings. `hazards`: of the callable that is judged.
+    what the user must know about the recordings. `hazards`: of all callables. `closed`: those that
+    stand for all that they call.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Modules:
         self.apart: dict[str, Outcome] = {}
         self.notes: list[str] = []
         self.hazards: tuple[Hazard, ...] = ()
+        self.closed: set[str] = set()
 
     def whole(self, path: str) -> Verdict:
         """Return what the module shows when it is captured alone."""
@@ -96,7 +98,7 @@ class Modules:
     def called(self, path: str) -> Sequence[str]:
         """Return the modules that it calls itself. Costs a recording of it."""
         if path not in self._called:
-            self._called[path] = self._recorded(path)
+            self._called[path] = () if path in self.closed else self._recorded(path)
         return self._called[path]
 
     def is_left_out(self, path: str) -> bool:

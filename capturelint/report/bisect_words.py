@@ -14,6 +14,7 @@ _MEANINGS: Mapping[Verdict, str] = {
     Verdict.FAILS_COLD: "it captures only after eager calls have warmed it up",
     Verdict.FAILS_TOGETHER: "each part passes alone, together they fail",
     Verdict.DIFFERS: "while it captures, the code computes something else than eagerly",
+    Verdict.OVERWRITTEN: "an output is kept by reference, and read after a replay has overwritten it",
     Verdict.PADS: "what the pad rows of a batch hold changes the real rows",
     Verdict.WORK_MISSING: "part of the work runs outside the capture, so that no replay does it",
     Verdict.EMPTY_GRAPH: "nothing was recorded, so that a replay does nothing",
@@ -47,6 +48,10 @@ _NEXT: Mapping[Verdict, str] = {
     Verdict.FAILS_COLD: "Call the module a few times on a side stream before the capture.",
     Verdict.FAILS_TOGETHER: "Look at what these modules share: buffers, caches, streams.",
     Verdict.DIFFERS: "Compare both branches of the code that asks whether it is being captured.",
+    Verdict.OVERWRITTEN: (
+        "Keep a copy: `output.clone()` after the replay, or `buffer.copy_(output)` into memory of"
+        " your own."
+    ),
     Verdict.WORK_MISSING: _JOIN,
     Verdict.EMPTY_GRAPH: _JOIN,
 }

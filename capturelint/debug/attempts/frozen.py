@@ -115,7 +115,7 @@ class Explainer:
     def launched(self) -> tuple[Place, ...]:
         """Return where one eager call launches work, an entry for each operation."""
         (call,) = self._watched(Inputs(self.runs.part.steps[0]), {0})
-        return self.runs.backend.launched(call.recording)
+        return tuple(one.place for one in self.runs.backend.launched(call.recording))
 
     def _pair(self, inputs: Inputs, step: int) -> list[_Watched]:
         """Return the step that was captured, and another one, on the same tensors."""

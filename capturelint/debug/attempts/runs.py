@@ -182,20 +182,19 @@ class Runs:
         """
         told: set[str] = set()
         for step in range(count):
-            given = self.part.steps[step]
-            calls = self._inputs(step, given).filled(given)
-            self.begin(step, static=False)
-            seals = self.observed.seals()  # of now: what was prepared is no work of the call
-            results = self.call(calls)
-            written = self.observed.written(seals, told)
-            told.update(written)
-            shared = aliases(self.arguments(calls), _one_or_all(results), self.observed.buffers())
-            yield Seen(
-                Parked(_one_or_all(results)),
-                self._left_in(calls, given),
-                written,
-                shared,
-            )
+            yield self.one(step, told)
+
+    def one(self, step: int, told: set[str]) -> Seen:
+        """Run one step eagerly. `told`: names of state that is told of in any case; gains others."""
+        given = self.part.steps[step]
+        calls = self._inputs(step, given).filled(given)
+        self.begin(step, static=False)
+        seals = self.observed.seals()  # of now: what was prepared is no work of the call
+        results = self.call(calls)
+        written = self.observed.written(seals, told)
+        told.update(written)
+        shared = aliases(self.arguments(calls), _one_or_all(results), self.observed.buffers())
+        return Seen(Parked(_one_or_all(results)), self._left_in(calls, given), written, shared)
 
     def captured(self, inputs: Inputs) -> Graph:
         """Capture the first step on `inputs`. Raises what the capture raises."""

@@ -19,10 +19,10 @@ from capturelint.debug.cuda.modes import RecordingMode, all_seen
 from capturelint.debug.cuda.triton_kernels import kernels_recorded
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
-from capturelint.debug.dispatched.launches import Launches
+from capturelint.debug.dispatched.launches import Launch, Launches
 from capturelint.debug.placing import placed
 from capturelint.debug.seeding import seed_all
-from capturelint.verdict import Frozen, Hazard, Place
+from capturelint.verdict import Frozen, Hazard
 
 _Value = TypeVar("_Value")
 
@@ -124,9 +124,9 @@ class CudaBackend:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
 
-    def launched(self, recording: object) -> tuple[Place, ...]:
-        """Return where a recorded call launched work, an entry for each operation."""
-        return tuple(one.place for one in cast("Launches", recording).items)
+    def launched(self, recording: object) -> tuple[Launch, ...]:
+        """Return the operations that a recorded call launched, in order."""
+        return tuple(cast("Launches", recording).items)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return nothing: the device runs what it runs."""

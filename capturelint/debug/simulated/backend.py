@@ -15,7 +15,7 @@ from capturelint.debug.backend import BackendError
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.hazards import Hazards
-from capturelint.debug.dispatched.launches import Launches
+from capturelint.debug.dispatched.launches import Launch, Launches
 from capturelint.debug.seeding import seed_all
 from capturelint.debug.simulated.autocast import casting
 from capturelint.debug.simulated.capture import capturing, looking
@@ -25,7 +25,7 @@ from capturelint.debug.simulated.selftest import check_torch
 from capturelint.debug.simulated.simulator import Simulator
 from capturelint.debug.simulated.surroundings import patched
 from capturelint.debug.simulated.tape import Tape
-from capturelint.verdict import Frozen, Hazard, Place
+from capturelint.verdict import Frozen, Hazard
 
 _Value = TypeVar("_Value")
 
@@ -142,9 +142,9 @@ class SimulatedBackend:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
 
-    def launched(self, recording: object) -> tuple[Place, ...]:
-        """Return where a recorded call launched work, an entry for each operation."""
-        return tuple(one.place for one in cast("Launches", recording).items)
+    def launched(self, recording: object) -> tuple[Launch, ...]:
+        """Return the operations that a recorded call launched, in order."""
+        return tuple(cast("Launches", recording).items)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what could not be run faithfully since it was last asked, in words."""
