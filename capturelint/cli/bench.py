@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace) -> int:
         from capturelint.report import bench_chart
 
         output.write(bench_chart.svg(found), options.svg)
-    return 1 if any(one.wrong for one in found.sizes) else 0
+    return found.exit_code
 
 
 def _from_files(options: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ def loaded(
     """
     backend.seed(settings.seed)
     case = load()
-    _place(modules_of(case.named).values(), backend, settings)
+    place_modules(modules_of(case.named).values(), backend, settings)
     steps = calls_of(case, settings, backend, is_sharing=is_sharing)
     shared = steps.shared.objects
     state_of_shared = {f"argument {name}": one for name, one in shared.items()}
@@ -151,7 +151,8 @@ def _watched(case: Case) -> dict[str, object]:
     return watched
 
 
-def _place(modules: Iterable[nn.Module], backend: Backend, settings: Settings) -> None:
+def place_modules(modules: Iterable[nn.Module], backend: Backend, settings: Settings) -> None:
+    """Move modules to the device, in the dtype that was asked for."""
     for module in modules:
         backend.place(module)
         if settings.dtype is not None:

@@ -33,7 +33,8 @@ class GraphRunner:
     replay of the same callable and size overwrites, and no other. `eager`: globs over paths of
     modules that run eagerly, and with them the lines of what calls them; what they call around
     them is captured in pieces. `warmup`: eager calls before each capture. `backend`: with its
-    session open; None opens one on the GPU until `close`.
+    session open; None opens one on the GPU until `close`. `settings`: `dtype`, `autocast` and `seed`
+    of the examples, as `bisect` has them.
 
     Making it runs user code: calls change state as calls do. Each later call runs `prepare(step)`,
     copies its arguments in, replays the graph of the next size up and returns the real rows. Above
@@ -57,6 +58,7 @@ class GraphRunner:
         eager: Sequence[str] = (),
         warmup: int = 3,
         backend: Backend | None = None,
+        settings: Settings | None = None,
         watch: Callable[[int, str, str], AbstractContextManager[None]] | None = None,
     ) -> None:
         """Capture the graphs. `watch`: a context for each size, callable and phase, `warm-up` or `capture`."""
@@ -68,7 +70,7 @@ class GraphRunner:
         if result not in _RESULTS:
             raise RunnerError(f"result is {result!r}; it must be one of {', '.join(_RESULTS)}")
         choices = Choices(
-            Settings(),
+            settings or Settings(),
             warmup=max(1, warmup),
             eager=tuple(eager),
             is_view=result == "view",

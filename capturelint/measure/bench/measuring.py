@@ -21,7 +21,7 @@ from capturelint.measure.bench.interleaved import Step, timings
 from capturelint.measure.bench.meter import Meter
 from capturelint.measure.bench.plan import Plan, restricted
 from capturelint.measure.bench.result import Bench, Cost, Size, Way, Whole
-from capturelint.measure.bench.right import warm_of, wrong_graph, wrong_results
+from capturelint.measure.bench.right import Check, warm_of, wrong_graph
 from capturelint.measure.bench.samples import spread
 from capturelint.measure.bench.watch import Watch
 from capturelint.measure.graphs.mistakes import RunnerError
@@ -141,9 +141,8 @@ class Measuring:
             return None
         for size in sizes:
             for name in kind.case.named:
-                why = wrong_results(
-                    kind.warm[size], name, kind.runner, self._settings, steps=_CHECKED
-                )
+                check = Check(kind.warm[size], name, self._edge.backend, self._settings)
+                why = check.wrong_results(kind.runner, steps=_CHECKED)
                 if why:
                     kind.wrong.setdefault(size, f"{name}: {why}" if name else why)
         return watch
@@ -208,6 +207,7 @@ class Measuring:
             sizes,
             eager=self._plan.eager,
             backend=self._edge.backend,
+            settings=self._settings,
             watch=watch,
         )
 

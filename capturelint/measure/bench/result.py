@@ -7,6 +7,8 @@ from enum import Enum
 
 from capturelint.measure.bench.samples import Spread, speedup, spread
 
+UNDECIDED = "undecided"  # how a reason begins that is no verdict
+
 
 class Way(Enum):
     """How a step runs."""
@@ -126,3 +128,11 @@ class Bench:
         return tuple(
             way for way in Way if any(way in one.timings or way in one.wrong for one in self.sizes)
         )
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command exits with: 1 if a graph is wrong, 4 if one is only undecided."""
+        reasons = [why for one in self.sizes for why in one.wrong.values()]
+        if all(why.startswith(UNDECIDED) for why in reasons):
+            return 4 if reasons else 0
+        return 1

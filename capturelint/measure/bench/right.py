@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from capturelint.debug.attempts.attempt import Tally, attempt
 from capturelint.debug.attempts.compare import Difference, Tolerance, difference, floor
@@ -17,6 +17,7 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.trees.trees import copied
 from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.errors import CapturelintError, shown_path
+from capturelint.measure.bench.result import UNDECIDED
 from capturelint.measure.graphs.mistakes import RunnerError
 from capturelint.measure.runner import GraphRunner
 from capturelint.verdict import Verdict
@@ -41,7 +42,7 @@ def wrong_graph(warm: Warm, names: Sequence[str], backend: Backend, settings: Se
         except CapturelintError:
             raise
         except Exception as error:  # noqa: BLE001 - odd values may break what handles all others
-            problem = f"undecided: it could not be judged: {summary(error)}"
+            problem = f"{UNDECIDED}: it could not be judged: {summary(error)}"
         finally:
             warm.instance.state.restore(warm.start)
         if problem:
@@ -67,47 +68,57 @@ def _outcome(warm: Warm, name: str, backend: Backend, settings: Settings) -> Out
 def told(outcome: Outcome) -> str:
     """Return in words why an outcome is no choice, or "" if it is one."""
     if outcome.verdict is Verdict.UNDECIDED:
-        return f"undecided: {outcome.why}"
+        return f"{UNDECIDED}: {outcome.why}"
     if not outcome.verdict.is_failure:
         return ""
     at = "".join(f" at {shown_path(one.path)}:{one.line}" for one in outcome.places[:1])
     return f"{outcome.verdict.value}{at}; {_NEXT}"
 
 
-def wrong_results(
-    warm: Warm, name: str, runner: GraphRunner, settings: Settings, *, steps: int
-) -> str:
-    """Return how what a runner returns differs from eager, beyond what two eager runs do, or ""."""
-    instance = warm.instance
-    part = instance.parts[name]
-    run = runner.case.named[name]
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Compares what a runner returns for the callable `name` with eager, on the same state and seed."""
 
-    def result(step: int, call: Callable[[Call], object]) -> object:
-        instance.state.restore(warm.start)
-        own = part.steps[step][0].copied()
-        if instance.prepare is not None and call is not replayed:
-            instance.prepare(step)
-        with modes_of(instance.case, settings):
-            return copied(call(own))
+    warm: Warm
+    name: str
+    backend: Backend
+    settings: Settings
 
-    def eager(call: Call) -> object:
-        return call.of(run)
+    def wrong_results(self, runner: GraphRunner, *, steps: int) -> str:
+        """Return how results differ from eager, beyond what two eager runs do, or ""."""
+        part = self.warm.instance.parts[self.name]
+        run = runner.case.named[self.name]
+        prepare = self.warm.instance.prepare
 
-    def replayed(call: Call) -> object:
-        return runner.call(name, *call.args, **call.kwargs)
+        def eager(step: int, call: Call) -> object:
+            if prepare is not None:
+                prepare(step)
+            return call.of(run)
 
-    for step in range(min(steps, len(part.steps))):
-        runner.step = step
-        expected = result(step, eager)
-        noise = floor(expected, result(step, eager))
-        found = difference(
-            expected, result(step, replayed), Tolerance(settings.rtol, settings.atol, noise)
-        )
-        if found is not None:
-            instance.state.restore(warm.start)
-            return f"stale-on-replay: {_differs(found)}; {_NEXT}"
-    instance.state.restore(warm.start)
-    return ""
+        def replayed(step: int, call: Call) -> object:
+            runner.step = step
+            return runner.call(self.name, *call.args, **call.kwargs)
+
+        for step in range(min(steps, len(part.steps))):
+            expected = self._result(step, eager)
+            noise = floor(expected, self._result(step, eager))
+            bound = Tolerance(self.settings.rtol, self.settings.atol, noise)
+            found = difference(expected, self._result(step, replayed), bound)
+            if found is not None:
+                return f"stale-on-replay: {_differs(found)}; {_NEXT}"
+        return ""
+
+    def _result(self, step: int, run: Callable[[int, Call], object]) -> object:
+        """Return a copy of what a step returns. Leaves the state as it was after the warm-up."""
+        instance = self.warm.instance
+        instance.state.restore(self.warm.start)
+        own = instance.parts[self.name].steps[step][0].copied()
+        self.backend.seed(self.settings.seed + step)
+        try:
+            with modes_of(instance.case, self.settings):
+                return copied(run(step, own))
+        finally:
+            instance.state.restore(self.warm.start)
 
 
 def _differs(found: Difference) -> str:

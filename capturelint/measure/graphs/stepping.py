@@ -13,7 +13,7 @@ import torch
 from capturelint.debug.backend import Backend
 from capturelint.debug.backends import why_no_device
 from capturelint.debug.cases.case import Case
-from capturelint.debug.instance import modes_of
+from capturelint.debug.instance import modes_of, place_modules
 from capturelint.debug.paths import check_globs
 from capturelint.debug.running import modules_of, names_of
 from capturelint.measure.graphs.capturing import Building, Captured, Choices
@@ -49,8 +49,7 @@ class Stepping:
         self.step = 0
         with ExitStack() as opened:
             device = _device(opened) if backend is None else backend
-            for module in modules_of(case.named).values():
-                device.place(module)
+            place_modules(modules_of(case.named).values(), device, choices.settings)
             self.captured = Building(case, self.sizes, device, choices).captured()
             self._opened = opened.pop_all()
 

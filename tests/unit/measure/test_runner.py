@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from capturelint import CapturelintError, Case, GraphRunner
-from capturelint.debug.simulated import SimulatedBackend
+from tests.unit.measure.simulator import BACKEND
 
 D = 4  # width
 SIZES = (1, 3, 8)
-BACKEND = SimulatedBackend()
+pytestmark = pytest.mark.simulated
 
 
 class RowWise(nn.Module):
@@ -47,13 +47,6 @@ def one(seed: int, batch_size: int = 1) -> tuple[Tensor]:
 def ready(rows: int, seed: int = 9) -> tuple[Tensor, Tensor]:
     (x,), keywords = inputs(seed, rows)
     return x.cuda(), keywords["y"].cuda()
-
-
-@pytest.fixture(autouse=True)
-def session() -> Iterator[ExitStack]:
-    with ExitStack() as opened:
-        opened.enter_context(BACKEND.session())
-        yield opened
 
 
 def runner(case: Case, sizes: tuple[int, ...] = SIZES, **choices: Any) -> GraphRunner:
@@ -345,12 +338,6 @@ def test_a_closed_runner_and_an_unknown_callable_say_so() -> None:
     run.close()
     with pytest.raises(CapturelintError, match="the runner is closed"):
         run(*ready(2))
-
-
-def test_without_a_device_it_says_so(session: ExitStack) -> None:
-    session.close()
-    with pytest.raises(CapturelintError, match="a runner needs a GPU: torch"):
-        GraphRunner((RowWise(), inputs), SIZES)
 
 
 def test_two_threads_at_once_wait_for_each_other() -> None:

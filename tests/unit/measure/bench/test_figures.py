@@ -15,7 +15,7 @@ from capturelint.measure.bench.padding import Waste, wastes
 from capturelint.measure.bench.result import Activity, Size, Way
 from capturelint.measure.bench.samples import Spread, speedup, spread
 from capturelint.measure.memory import Alone, chosen, predicted, segments
-from tests.unit.measure.bench.made import size, timing
+from tests.unit.measure.bench.made import bench, size, timing
 
 
 def test_percentiles_are_linear_between_samples() -> None:
@@ -71,6 +71,15 @@ def test_a_wrong_replay_has_no_speedup() -> None:
 
     assert Size(1, both, {Way.GRAPH: "stale"}).speedup(Way.GRAPH) is None
     assert Size(1, both, {}).speedup(Way.GRAPH) == Spread(8, 8, 8)
+
+
+def test_the_exit_code_tells_wrong_from_undecided() -> None:
+    right, wrong = size(1, 8, 2), size(4, 9, 3, wrong="stale-on-replay")
+    unknown = size(8, 9, 3, wrong="undecided: it hangs")
+
+    assert bench(right).exit_code == 0
+    assert bench(right, unknown).exit_code == 4
+    assert bench(right, unknown, wrong).exit_code == 1
 
 
 def test_rounding_up_wastes_most_just_above_the_rung_below() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,33 +12,27 @@ from torch import Tensor, nn
 
 from capturelint import CapturelintError, Case
 from capturelint.debug.settings import Settings
-from capturelint.debug.simulated import SimulatedBackend
 from capturelint.measure.bench.interleaved import timings
 from capturelint.measure.bench.measuring import Edge, Measuring
 from capturelint.measure.bench.meter import Sample
 from capturelint.measure.bench.plan import Plan
 from capturelint.measure.bench.result import Bench, Way
 from tests.unit.measure.bench.made import HostMeter
+from tests.unit.measure.simulator import BACKEND
 
 D = 4
-BACKEND = SimulatedBackend()
-
-
-@pytest.fixture(autouse=True)
-def session() -> Iterator[None]:
-    with BACKEND.session():
-        yield
+pytestmark = pytest.mark.simulated
 
 
 def inputs(seed: int, batch_size: int = 1) -> tuple[Tensor]:
     return (torch.randn(batch_size, D, generator=torch.Generator().manual_seed(seed)),)
 
 
-def bench(case: Case, **more: Any) -> Bench:
+def bench(case: Case, *, settings: Settings | None = None, **more: Any) -> Bench:
     plan = Plan(**{"sizes": (1, 4), "repeats": 3, "warmup": 1, **more})
-    measuring = Measuring(
-        Edge(BACKEND, HostMeter(), nullcontext), plan, Settings(replays=3), lambda _text: None
-    )
+    chosen = settings or Settings(replays=3)
+    edge = Edge(BACKEND, HostMeter(), nullcontext)
+    measuring = Measuring(edge, plan, chosen, lambda _text: None)
     return measuring.bench(lambda: case, "case")
 
 
@@ -169,6 +163,45 @@ def test_prepare_runs_for_both_with_the_same_step() -> None:
     found = bench(Case(lambda x: x * scale, inputs, prepare=prepare))
 
     assert all(one.wrong == {} for one in found.sizes)
+
+
+def test_random_numbers_are_the_same_for_eager_and_replay() -> None:
+    found = bench(Case(lambda x: x + torch.rand_like(x), inputs))
+
+    assert all(one.wrong == {} for one in found.sizes)
+
+
+@pytest.mark.parametrize("choice", [{"dtype": "bfloat16"}, {"autocast": "bfloat16"}])
+def test_another_dtype_is_that_of_graphs_too(choice: dict[str, str]) -> None:
+    met: set[torch.dtype] = set()
+
+    class Notes(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            result = super().forward(x)
+            met.add(result.dtype)
+            return result
+
+    found = bench(Case(Notes(D, D), inputs), settings=Settings(replays=3, **choice))  # type: ignore[arg-type] # all are text
+
+    assert all(one.wrong == {} and Way.GRAPH in one.timings for one in found.sizes)
+    assert met == {torch.bfloat16}
+
+
+def test_a_training_step_is_measured_with_its_backward() -> None:
+    model = nn.Linear(D, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: Tensor) -> Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        loss: Tensor = model(x).square().mean()
+        loss.backward()  # type: ignore[no-untyped-call] # torch leaves it so
+        optimizer.step()
+        return loss.detach()
+
+    found = bench(Case(step, inputs))
+
+    assert [one.wrong for one in found.sizes] == [{}, {}]
+    assert all(Way.GRAPH in one.timings for one in found.sizes)
 
 
 def test_ways_run_in_turn_and_each_goes_first_every_other_time() -> None:
