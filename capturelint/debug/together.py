@@ -16,7 +16,8 @@ from capturelint.debug.attempts.explanation import Cause, Explanation, explained
 from capturelint.debug.attempts.flow import Flow, Turn, close
 from capturelint.debug.attempts.handed import Read, reads
 from capturelint.debug.attempts.refused import refused
-from capturelint.debug.attempts.runs import Graph, Noise, Tally
+from capturelint.debug.attempts.runs import Graph, Tally
+from capturelint.debug.attempts.seen import Noise
 from capturelint.debug.attempts.stages import UndecidedError
 from capturelint.debug.backend import Backend
 from capturelint.debug.frames import sourced

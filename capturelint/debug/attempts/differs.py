@@ -8,7 +8,7 @@ from types import GeneratorType
 
 from capturelint.debug.attempts.compare import Difference
 from capturelint.debug.attempts.explanation import Explanation
-from capturelint.debug.attempts.runs import Seen
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.dispatched.streams import UNSEEN, is_outside
 from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome

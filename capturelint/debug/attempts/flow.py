@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.replaced import StandIns
-from capturelint.debug.attempts.runs import Graph, Inputs, Runs, Seen, Tally
+from capturelint.debug.attempts.runs import Graph, Inputs, Runs, Tally
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.attempts.stages import Stages
 from capturelint.debug.backend import Backend
 from capturelint.debug.states.state import Snapshot, State

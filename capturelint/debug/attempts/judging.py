@@ -22,7 +22,8 @@ from capturelint.debug.attempts.differs import (
 from capturelint.debug.attempts.explanation import Explanation
 from capturelint.debug.attempts.frozen import Explainer
 from capturelint.debug.attempts.refused import refused
-from capturelint.debug.attempts.runs import Graph, Inputs, Noise, Seen, most
+from capturelint.debug.attempts.runs import Graph, Inputs
+from capturelint.debug.attempts.seen import Noise, Seen, most
 from capturelint.debug.attempts.side import Side
 from capturelint.debug.attempts.stages import Stages, UndecidedError
 from capturelint.debug.backend import Backend

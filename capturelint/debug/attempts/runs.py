@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from torch import Tensor
 
-from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference, floor
+from capturelint.debug.attempts.compare import EXACT, difference
 from capturelint.debug.attempts.observed import Observed
-from capturelint.debug.attempts.part import Call, Part, dotted, named
+from capturelint.debug.attempts.part import Call, Part, named
 from capturelint.debug.attempts.replaced import StandIns
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.backend import Backend, Captured
 from capturelint.debug.states.held import Held
 from capturelint.debug.trees.aliasing import aliases
 from capturelint.debug.trees.memory import memory_of
-from capturelint.debug.trees.parked import Parked, back
+from capturelint.debug.trees.parked import Parked
 from capturelint.debug.trees.static_inputs import copy_into
 from capturelint.debug.trees.trees import copied, nodes, with_same_tensors
 
@@ -67,62 +68,18 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a call leaves behind. `arguments`, `state`: by name, only what it changed or all.
-
-    Any of these may be `Parked`, so that references of all steps do not fill the device. `aliases`:
-    which results lie in the memory of inputs or buffers, in words.
-    """
-
-    result: object
-    arguments: Mapping[str, object]
-    state: Mapping[str, object]
-    aliases: tuple[str, ...] = ()
-
-    def difference(self, other: Seen, tolerance: Tolerance, noise: Noise) -> Difference | None:
-        """Return where `other` differs from this, in what both have. `noise`: is added."""
-        for place, mine, theirs in self._pairs(other):
-            bound = replace(tolerance, floor=noise.get(place))
-            found = difference(mine, theirs, bound)
-            if found is not None:
-                return replace(found, path=dotted(place, found.path).lstrip(".") or "result")
-        return None
-
-    def noise(self, again: Seen) -> Noise:
-        """Return what this differs by from a second run of the same."""
-        return {place: floor(mine, theirs) for place, mine, theirs in self._pairs(again)}
-
-    def _pairs(self, other: Seen) -> Iterator[tuple[str, object, object]]:
-        yield "", back(self.result), back(other.result)
-        for name in sorted(self.arguments.keys() & other.arguments.keys()):
-            yield f"argument {name}", back(self.arguments[name]), back(other.arguments[name])
-        for name in sorted(self.state.keys() & other.state.keys()):
-            yield f"state {name}", back(self.state[name]), back(other.state[name])
-
-
-# What two runs of the same differ by: by place, then by path.
-Noise: TypeAlias = dict[str, dict[str, float]]
-
-
-def most(noises: Iterable[Noise]) -> Noise:
-    """Return the largest of what several pairs of runs differ by."""
-    found: Noise = {}
-    for noise in noises:
-        for place, by_path in noise.items():
-            known = found.setdefault(place, {})
-            for path, largest in by_path.items():
-                known[path] = max(largest, known.get(path, 0.0))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
-    """A captured step. `calls`: as it left them. `state`: the tensors it left registered."""
+    """A captured step. `calls`: as it left them. `state`: the tensors it left registered or held.
+
+    `rebound`: names of those that it put there itself. What stands under another name is what was
+    prepared, also before a replay.
+    """
 
     captured: Captured
     inputs: Inputs
     calls: list[Call]
     state: dict[str, Tensor]
+    rebound: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -200,17 +157,25 @@ class Runs:
         """Capture the first step on `inputs`. Raises what the capture raises."""
         calls = inputs.filled(self.part.steps[0])
         self.begin(0, static=True)
+        before = self.observed.tensors()
         graph = self.backend.capture(lambda: self.call(calls))
-        return Graph(graph, inputs, calls, self.observed.tensors())
+        state = self.observed.tensors()
+        rebound = frozenset(name for name, one in state.items() if one is not before.get(name))
+        return Graph(graph, inputs, calls, state, rebound)
 
     def replayed(self, graph: Graph, step: int) -> Seen:
         """Replay a graph on the inputs of `step`. What it left is its memory, not copies."""
         graph.inputs.fill(self.part.steps[step])
         self.begin(step, static=True)
+        now = self.observed.tensors()
+        state = {
+            name: one if name in graph.rebound else now.get(name, one)
+            for name, one in graph.state.items()
+        }
         self.tally.forwards += 1
         graph.captured.replay()
         results = cast("list[object]", graph.captured.output)
-        return Seen(_one_or_all(results), self.arguments(graph.calls), graph.state)
+        return Seen(_one_or_all(results), self.arguments(graph.calls), state)
 
     def arguments(self, calls: Sequence[Call]) -> dict[str, object]:
         """Return the arguments of the calls of one step by name."""

@@ -11,7 +11,8 @@ from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.refused import cannot_tell, first_line
 from capturelint.debug.attempts.replaced import StandIns
-from capturelint.debug.attempts.runs import Runs, Seen
+from capturelint.debug.attempts.runs import Runs
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.backend import Backend
 from capturelint.debug.modules import Modules
 from capturelint.debug.pads.moved import Left, left_by

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
 from capturelint.debug.attempts.part import dotted
-from capturelint.debug.attempts.runs import Seen
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.pads.rows import (
     Axis,
     Rows,

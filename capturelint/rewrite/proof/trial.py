@@ -13,11 +13,13 @@ from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.replaced import StandIns
-from capturelint.debug.attempts.runs import Runs, Seen
+from capturelint.debug.attempts.runs import Runs
+from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.settings import Settings
+from capturelint.debug.trees.parked import back
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
 
@@ -97,7 +99,8 @@ class Bench:
             return "other arguments are written"
         if old.seen.state.keys() != new.seen.state.keys():
             return "other state is written"
-        for one, other in zip(leaves(old.seen.result), leaves(new.seen.result), strict=True):
+        results = leaves(back(old.seen.result)), leaves(back(new.seen.result))
+        for one, other in zip(*results, strict=True):
             if _layout(one.value) != _layout(other.value):
                 return f"result{one.path} has another memory layout"
         return ""
