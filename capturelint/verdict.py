@@ -137,7 +137,7 @@ class Evidence:
     difference; `tolerance`: the bound it passed. `frozen`: the values that were baked in.
     `changes`: state that changed between two calls, in words. `together`: paths of the modules that
     only fail together. `fills`: what pad rows held when real rows moved, such as `NaN`; `rows`: which
-    rows they were, in words.
+    rows they were, in words. `beginning`: how far the run was replayed when it died, in words.
     """
 
     exception: str = ""
@@ -151,6 +151,7 @@ class Evidence:
     together: tuple[str, ...] = ()
     fills: tuple[str, ...] = ()
     rows: str = ""
+    beginning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

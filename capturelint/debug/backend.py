@@ -33,6 +33,13 @@ class SpentError(BaseException):
     """
 
 
+class ReplayKillsError(RuntimeError):
+    """A replay did what kills a device. The message is what CUDA would say.
+
+    For a backend whose device survives everything; else `spent` tells of it.
+    """
+
+
 class Captured(Protocol):
     """One captured graph. `output`: what the captured call returned, in the graph's memory.
 

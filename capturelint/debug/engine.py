@@ -18,6 +18,8 @@ from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
 from capturelint.debug.instance import Current, Instance, loaded, modes_of, with_gradients
+from capturelint.debug.killing.killer import Killing
+from capturelint.debug.killing.named import killers_named
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
@@ -172,7 +174,7 @@ class _Run:
         modules.hazards = tuple(one for each in dry.values() for one in each.hazards)
         self._judge_together(warm, modules)
         for name in instance.parts:
-            self._judge_root(name, instance, modules, dry[name])
+            self._judge_root(name, warm, modules, dry[name])
             if self.settings.soak:
                 self._soak(name, warm, modules)
             if self.settings.pad:
@@ -217,11 +219,16 @@ class _Run:
                 modules.outcomes[name] = outcome
                 modules.closed.add(name)
 
-    def _judge_root(self, name: str, instance: Instance, modules: Modules, dry: DryPass) -> None:
+    def _judge_root(self, name: str, warm: Warm, modules: Modules, dry: DryPass) -> None:
+        instance = warm.instance
         roots = modules.roots(name)
         found = [
             one for root in roots for one in search(modules, root, first_only=self.settings.first)
         ]
+        killing = Killing(
+            warm, modules.from_start, self.backend, self.settings, self.ledger, self.tally
+        )
+        found = killers_named(found, modules, killing)
         self.findings.add_search(name, roots, found, modules, dry)
         if self.settings.modules:
             self.findings.note(f"{ONLY}{', '.join(one or ROOT for one in roots)}")

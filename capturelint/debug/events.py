@@ -31,6 +31,13 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """A step came to a stage: it is about to be `capturing`, `replaying` or `running eagerly`."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A step came to an outcome, which need not be found again."""
 
@@ -82,10 +89,11 @@ class Failed:
     message: str
 
 
-Event: TypeAlias = Started | Judged | Said | Ready | Loaded | Stopped | Finished | Failed
+Event: TypeAlias = Started | Reached | Judged | Said | Ready | Loaded | Stopped | Finished | Failed
 
 _KINDS: tuple[type[Event], ...] = (
     Started,
+    Reached,
     Judged,
     Said,
     Ready,
@@ -138,6 +146,8 @@ _FORMS: Mapping[str, str] = {
     "record": "recording what {} calls",
     "own": "judging the own lines of {}",
     "soak": "replaying {} on more inputs",
+    "beginning": "replaying the beginning of {}",
+    "contents": "listing what runs in {}",
     "pad": "judging what pad rows do in {}",
     "pad-own": "judging what pad rows do in the own lines of {}",
     "pad-record": "recording what {} calls with pad rows",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from capturelint.debug.backend import SpentError
-from capturelint.debug.events import Event, Judged, Said, Started
+from capturelint.debug.events import Event, Judged, Reached, Said, Started
 from capturelint.debug.outcome import Outcome
 
 
@@ -59,6 +59,10 @@ class Ledger:
         finally:
             kind = step.partition(" ")[0]
             self.seconds[kind] = self.seconds.get(kind, 0.0) + time.monotonic() - start
+
+    def reach(self, stage: str) -> None:
+        """Say how far a step has come."""
+        self._emit(Reached(stage))
 
     def say(self, text: str) -> None:
         """Tell the user what is going on."""

@@ -8,9 +8,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from capturelint.debug.attempts.attempt import Tally, attempt
+from capturelint.debug.attempts.died import unless_lost
 from capturelint.debug.attempts.differs import outside
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.recording import Level, record
+from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend
 from capturelint.debug.instance import modes_of
@@ -52,6 +54,7 @@ class Modules:
         self.parts: dict[str, Part] = dict(warm.instance.parts)
         self.outcomes: dict[str, Outcome] = {}
         self.apart: dict[str, Outcome] = {}
+        self.replaced: dict[str, frozenset[str]] = {}
         self.notes: list[str] = []
         self.hazards: tuple[Hazard, ...] = ()
         self.closed: set[str] = set()
@@ -76,14 +79,14 @@ class Modules:
             lambda: self._attempt(path, replaced),
         )
         if outcome.verdict.is_failure:
-            self.apart[path] = outcome
+            self.apart[path], self.replaced[path] = outcome, replaced
         return outcome.verdict
 
     def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:
         """Return whether the line to blame refuses, or runs though all it calls is replaced."""
         outcome = self.apart.get(path) or self.outcomes[path]
-        if not outcome.places:
-            return False
+        if not outcome.places or outcome.died:
+            return outcome.died  # where it dies is looked for in another way
         if outcome.verdict is Verdict.REFUSES:
             return True
         try:
@@ -127,7 +130,7 @@ class Modules:
         outermost = [
             path for path in wanted if not any(is_below(path, one) for one in wanted if one != path)
         ]
-        return [path for path in outermost if self._reach(path, name)]
+        return [path for path in outermost if self.reach(path, name)]
 
     @contextmanager
     def from_start(self) -> Iterator[None]:
@@ -137,9 +140,10 @@ class Modules:
             with modes_of(self._instance.case, self._settings):
                 yield
         finally:
-            self._instance.state.restore(self._warm.start)
+            with unless_lost(self._backend):
+                self._instance.state.restore(self._warm.start)
 
-    def _reach(self, path: str, root: str) -> bool:
+    def reach(self, path: str, root: str) -> bool:
         """Return whether `path` is called, after recording all on the way to it."""
         while path not in self.parts:
             way = [part for part in self.called(root) if is_below(path, part)]
@@ -166,7 +170,7 @@ class Modules:
         except CapturelintError:
             raise
         except Exception as error:  # noqa: BLE001 - odd values may break what handles all others
-            return Outcome(Verdict.UNDECIDED, why=f"it could not be judged: {described(error)}")
+            return Outcome(Verdict.UNDECIDED, why=f"it could not be judged: {first_line(error)}")
 
     def _judged(self, path: str, replaced: frozenset[str]) -> Outcome:
         with self.from_start():
@@ -182,6 +186,7 @@ class Modules:
                 fresh=self._warm.fresh if path in self._warm.inputs else None,
                 outside=outside(h for h in self.hazards if is_part(h.module, path, replaced)),
                 tally=self._tally,
+                reach=self._ledger.reach,
             )
 
     def _recorded(self, path: str) -> tuple[str, ...]:
@@ -197,7 +202,7 @@ class Modules:
                 raise
             except Exception as error:  # noqa: BLE001 - odd values may break what copies all others
                 name = path or "the root"
-                self.notes.append(f"what {name} calls could not be recorded: {described(error)}")
+                self.notes.append(f"what {name} calls could not be recorded: {first_line(error)}")
                 return ()
             found = list(level.parts)
             while level.missing:
@@ -241,9 +246,3 @@ class Modules:
         if self._instance.prepare is not None:
             self._instance.prepare(number)
         self._backend.seed(self._settings.seed + number)
-
-
-def described(error: BaseException) -> str:
-    """Return an exception in one line: its type and the first line of its text."""
-    text = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -13,7 +13,7 @@ class Outcome:
 
     `places`: the user's frames to blame, innermost first; empty where no line is known.
     `operation`, `message`: what was refused and what CUDA says to it. `code`: the rule about the
-    operation, or "". `why`: for the undecided.
+    operation, or "". `why`: for the undecided. `died`: the device or the process did not survive it.
     """
 
     verdict: Verdict
@@ -24,3 +24,4 @@ class Outcome:
     code: str = ""
     evidence: Evidence = field(default_factory=Evidence)
     why: str = ""
+    died: bool = False

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
+from capturelint.debug.attempts.died import DiedError, unless_lost
 from capturelint.debug.attempts.differs import Differs, stale
 from capturelint.debug.attempts.explanation import Cause, Explanation, explained, joined
 from capturelint.debug.attempts.flow import Flow, Turn, close
@@ -72,8 +73,12 @@ class Together:
         except UndecidedError as error:
             why = f"captured and replayed in order, it could not be judged: {error}"
             return {first: Outcome(Verdict.UNDECIDED, why=why)}
+        except DiedError as error:
+            # Nobody is to look for it in the callable alone, which may survive.
+            return {self.flow.current: replace(error.outcome, died=False)}
         finally:
-            self.flow.state.restore(self.flow.start)
+            with unless_lost(self.flow.stages.backend):
+                self.flow.state.restore(self.flow.start)
 
     def _compared(self) -> dict[str, Outcome]:
         expected = self.flow.eagerly()
@@ -86,7 +91,8 @@ class Together:
             self.flow.stages.stop_if_unsupported()
             found = self._first_difference(graphs, expected)
         finally:
-            close(graphs.values())
+            with unless_lost(self.flow.stages.backend):
+                close(graphs.values())
         if found is None:
             return {}
         if self._is_noisy(expected, self.flow.eagerly()):

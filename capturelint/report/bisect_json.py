@@ -78,6 +78,7 @@ def _evidence(evidence: Evidence) -> dict[str, object]:
         "together": [path or ROOT for path in evidence.together],
         "fills": list(evidence.fills),
         "rows": evidence.rows,
+        "beginning": evidence.beginning,
     }
 
 

@@ -87,6 +87,10 @@ _KEEP_APART = (
     "Let pad rows write where no real row reads, such as a slot of their own, and count real rows"
     " alone."
 )
+_KEEP_ALIVE = (
+    "Look at the indices and addresses that it reads: a replay reads the memory that was there during"
+    " capture, so keep it alive and write in place what changes."
+)
 _NEXT_IS_UNKNOWN = "Do this before the captured code runs, or do it on the device."
 
 
@@ -118,6 +122,8 @@ def certainty(culprit: Culprit) -> str:
     """Return how sure it is that a culprit is to blame."""
     if culprit.place is None:
         return _OTHER_CERTAINTIES[Certainty.MODULE_ONLY]
+    if culprit.evidence.beginning:
+        return f"seen: {culprit.evidence.beginning}"
     known = _CERTAINTIES.get((culprit.certainty, culprit.effect))
     return known or _OTHER_CERTAINTIES[culprit.certainty]
 
@@ -128,6 +134,8 @@ def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
         return _DRAW_ON_DEVICE
     if culprit.effect is Effect.LEAKS:
         return _next_of_pads(culprit)
+    if culprit.evidence.beginning:
+        return _KEEP_ALIVE
     # What keeps a replay from following the inputs has many causes; the rule knows which.
     if verdict in _NEXT and not (verdict is Verdict.STALE and advice):
         return _NEXT[verdict]

@@ -90,7 +90,7 @@ class Asserts(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         row = torch.zeros(B, dtype=torch.int64, device=x.device)
-        return x + self.table[row + 1000 * torch.cuda.is_current_stream_capturing()]
+        return x + self.table[row + 1000 * torch.cuda.is_current_stream_capturing()]  # asserted
 
 
 def asserting() -> tuple[nn.Module, Inputs]:

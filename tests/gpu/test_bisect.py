@@ -75,7 +75,14 @@ def test_what_makes_graphs_of_its_own_is_refused() -> None:
     assert _judged("compiled_to_graphs").verdict is Verdict.REFUSES
 
 
-@pytest.mark.parametrize("name", ["asserting", "dying", "hanging"])
+def test_what_kills_the_device_in_replays_is_named_and_the_rest_is_judged() -> None:
+    report = _judged("asserting")
+
+    assert (report.verdict, _lines(report)) == (Verdict.REFUSES, ["asserted", "read"])
+    assert _verdicts(report)["first"] is Verdict.STALE
+
+
+@pytest.mark.parametrize("name", ["dying", "hanging"])
 def test_after_the_process_is_lost_the_rest_is_judged(name: str) -> None:
     report = _judged(name, timeout=20.0)
 

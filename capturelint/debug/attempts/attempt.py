@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from capturelint.debug.attempts.died import DiedError, unless_lost
 from capturelint.debug.attempts.judging import Judge
 from capturelint.debug.attempts.part import Part, variation
 from capturelint.debug.attempts.replaced import StandInError, StandIns
 from capturelint.debug.attempts.runs import Inputs, Runs, Tally
 from capturelint.debug.attempts.side import Side
 from capturelint.debug.attempts.stages import UndecidedError
+from capturelint.debug.attempts.surviving import Survivor
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
@@ -32,6 +34,7 @@ def attempt(
     fresh: Snapshot | None = None,
     outside: Sequence[Hazard] = (),
     tally: Tally | None = None,
+    reach: Callable[[str], object] = lambda _: None,
 ) -> Outcome:
     """Return what capturing `part` shows. Leaves state, modes and generators as they were.
 
@@ -40,7 +43,8 @@ def attempt(
     which leaves the part's own lines. `reference`: the same part of another instance, to be run
     eagerly; with `settings.warmup` 0, `part` is then never called before its capture. `inputs`: the
     static inputs, where they were used before; `fresh`: the state before that. `outside`: work of the
-    part that a run as if capturing saw outside the capture. `tally`: counts.
+    part that a run as if capturing saw outside the capture. `tally`: counts. `reach`: is told before
+    each capture and each replay, in case the process does not survive it.
 
     A part that passes costs 3 warm-ups, a capture, and an eager run and a replay of each step.
     """
@@ -60,11 +64,34 @@ def attempt(
         eager = Side(runs_of(reference), State({reference.path: reference.run, **reference.shared}))
     inputs = inputs or Inputs(part.steps[0])
     fresh = fresh or state.save()
-    judge = Judge(captured, eager, backend, settings, inputs, fresh, outside)
-    return _outcome(judge, stand_ins, state)
+    judge = Judge(captured, eager, backend, settings, inputs, fresh, outside, reach=reach)
+    return _outcome(judge, stand_ins, backend, state)
 
 
-def _outcome(judge: Judge, stand_ins: StandIns, state: State) -> Outcome:
+def survival(
+    part: Part,
+    *,
+    backend: Backend,
+    state: State,
+    settings: Settings,
+    prepare: Callable[[int], object] | None,
+    replaced: Mapping[str, Part],
+    inputs: Inputs | None,
+    tally: Tally,
+    reach: Callable[[str], object],
+) -> Outcome:
+    """Return `EQUAL` if the device survives capturing and replaying `part`, whatever that computes.
+
+    Arguments as of `attempt`.
+    """
+    stand_ins = StandIns(tuple(replaced.values()))
+    side = Side(Runs(part, backend, settings.seed, prepare, stand_ins, tally), state)
+    inputs = inputs or Inputs(part.steps[0])
+    judge = Survivor(side, side, backend, settings, inputs, state.save(), reach=reach)
+    return _outcome(judge, stand_ins, backend, state)
+
+
+def _outcome(judge: Judge, stand_ins: StandIns, backend: Backend, state: State) -> Outcome:
     """Return what `judge` comes to, on the state that is put back afterwards."""
     before = state.save()
     try:
@@ -72,9 +99,12 @@ def _outcome(judge: Judge, stand_ins: StandIns, state: State) -> Outcome:
             return judge.outcome()
     except UndecidedError as error:
         return _undecided(str(error))
+    except DiedError as error:
+        return error.outcome
     finally:
-        judge.close()
-        state.restore(before)
+        with unless_lost(backend):
+            judge.close()
+            state.restore(before)
 
 
 def _undecided(why: str) -> Outcome:

@@ -92,16 +92,17 @@ class Flow:
         return graphs
 
     def replayed(self, graphs: Mapping[str, Graph]) -> Iterator[Replayed]:
-        """Replay the graphs that were just captured, turn after turn. Raises UndecidedError.
+        """Replay the graphs that were just captured, turn after turn.
 
-        What the captured calls bound stays bound: what is prepared finds it there.
+        Raises UndecidedError, or DiedError in the callable that is the `current` one. What the captured calls bound stays bound: what is prepared finds it there.
         """
         for turn, step in enumerate(self.steps):
             if turn > 0:
-                with self.stages.replaying():
+                with self.stages.failing("its graphs cannot be replayed"):
                     self.prepare(step)
             for name, runs in self.runs.items():
-                with self.stages.replaying():
+                self.current = name
+                with self.stages.replaying(turn):
                     seen = runs.replayed(graphs[name], step)
                 yield Replayed(turn, name, seen)
 

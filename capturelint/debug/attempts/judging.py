@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 
 from capturelint.debug.attempts.compare import Tolerance
+from capturelint.debug.attempts.died import died_capturing
 from capturelint.debug.attempts.differs import (
     Differs,
     blaming,
@@ -25,15 +26,14 @@ from capturelint.debug.attempts.refused import refused
 from capturelint.debug.attempts.runs import Graph, Inputs
 from capturelint.debug.attempts.seen import Noise, Seen, most
 from capturelint.debug.attempts.side import Side
-from capturelint.debug.attempts.stages import Stages, UndecidedError
-from capturelint.debug.backend import Backend
+from capturelint.debug.attempts.stages import CAPTURING, EAGER, REPLAYING, Stages, UndecidedError
+from capturelint.debug.attempts.warming import warm_up
+from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
-from capturelint.debug.states.state import Snapshot, State
+from capturelint.debug.states.state import Snapshot
 from capturelint.verdict import Certainty, Hazard, Place
 
-_WARMUPS = 3
-_MOST_WARMUPS = 10
 # By how many warm-ups were made: steps of the first eager run that may write what is not known.
 _STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
@@ -55,8 +55,11 @@ class Judge:
         inputs: Inputs,
         fresh: Snapshot,
         outside: Sequence[Hazard] = (),
+        *,
+        reach: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._captured = captured
+        self._reach = reach
         self._eager = eager
         self._backend = backend
         self._stages = Stages(backend, captured.runs.stand_ins)
@@ -79,7 +82,8 @@ class Judge:
         """Warm up and capture. Return what a refusal shows. Raises UndecidedError."""
         self._backend.unsupported()  # what others met is theirs
         if self._settings.warmup != 0:
-            self._warm_up()
+            warm_up(self._captured, self._inputs, self._stages, wanted=self._settings.warmup)
+        self._stages.settle()
         self._start = self._eager_start = self._captured.start()
         if self._eager is not self._captured:
             self._eager_start = self._eager.start()
@@ -98,6 +102,7 @@ class Judge:
             if launched:
                 return empty(launched, left_out)
         expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
+        self._stages.settle()
         (found,) = self._replay({}, expected)
         if found is not None:
             return self._failure(found, expected)
@@ -113,22 +118,6 @@ class Judge:
             launched = self._explainer.launched()
         return launched, listed
 
-    def _warm_up(self) -> None:
-        runs, state = self._captured.runs, self._captured.state
-        wanted = self._settings.warmup
-        before = None
-        for count in range(1, _MOST_WARMUPS + 1):
-            is_last = count >= (wanted or _WARMUPS)
-            before = state.save() if is_last and wanted is None else None
-            # What one call makes, such as the state of an optimizer, the next one writes.
-            with self._stages.watched(state), self._backend.warming_up():
-                runs.alone(0, self._inputs)
-            if is_last and (before is None or not _is_growing(state, before)):
-                break
-        if self._backend.runs_compiled():
-            with self._stages.eager(), self._backend.warming_up():
-                runs.alone(0, self._inputs)
-
     def _capture(self) -> Outcome | None:
         """Capture the part. Return what a refusal shows.
 
@@ -137,11 +126,15 @@ class Judge:
         state = self._captured.state
         handled = sys.exc_info()[1]
         refusal = None
+        self._reach(CAPTURING)
         try:
             with state.watching() if self._settings.warmup == 0 else nullcontext():
                 self._graph = self._captured.runs.captured(self._inputs)
+        except SpentError as error:
+            raise died_capturing(error, before=handled) from error
         except Exception as error:  # noqa: BLE001 - whatever ends a capture is its outcome
             refusal = refused(error, before=handled)
+        self._reach(EAGER)
         self._stages.stop_if_unsupported()
         return refusal
 
@@ -161,12 +154,10 @@ class Judge:
         Each is compared at once, because the next one overwrites what it left. `noise`: what eager
         runs differ by.
         """
-        assert self._graph is not None
         self._captured.state.restore(self._start)
         found: list[Differs | None] = [None] * len(references)
         for step in range(self._steps):
-            with self._stages.replaying():
-                replayed = self._captured.runs.replayed(self._graph, step)
+            replayed = self._replayed(step)
             for number, reference in enumerate(references):
                 differs = reference[step].difference(replayed, self._tolerance, noise)
                 if found[number] is None and differs is not None:
@@ -174,6 +165,13 @@ class Judge:
             if None not in found:
                 break
         return found
+
+    def _replayed(self, step: int) -> Seen:
+        """Replay on the inputs of `step`. Raises UndecidedError, DiedError."""
+        assert self._graph is not None
+        self._reach(REPLAYING)
+        with self._stages.replaying(step):
+            return self._captured.runs.replayed(self._graph, step)
 
     def _failure(self, first: Differs, expected: list[Seen]) -> Outcome:
         """Return what it means that a replay differs from eager."""
@@ -241,8 +239,3 @@ class Judge:
     @property
     def _explainer(self) -> Explainer:
         return Explainer(self._eager.runs, self._eager.state, self._eager_start)
-
-
-def _is_growing(state: State, before: Snapshot) -> bool:
-    """Return whether the last call still made something that was not there before."""
-    return any(change.kind == "created" for change in state.changes(before, state.save()))

@@ -20,6 +20,9 @@ _LAST_WORDS = 1.0  # seconds that what it wrote may take to arrive after its end
 _ENDING = 10.0  # seconds that it may take to be gone, with its memory of the device
 _PRINTING = 0.5  # seconds that it gets to print its stack
 _TAIL = 16 * 1024  # bytes of output kept
+_CRASHES = frozenset({signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}) | {
+    getattr(signal, "SIGBUS", signal.SIGSEGV)  # Windows has none
+}
 _NOT_PRINTED = re.compile(r"\x1b\[[0-9;]*[a-zA-Z]|[^\n\t\x20-\x7e\xa0-\U0010ffff]")
 
 
@@ -107,6 +110,11 @@ class Child:
         if code == -signal.SIGKILL:
             return "the process was killed by SIGKILL, as the system does when memory runs out"
         return f"the process was killed by {_name(-code)}"
+
+    @property
+    def has_crashed(self) -> bool:
+        """Return whether it ended by a signal that faults and aborts of its own code lead to."""
+        return not self._hung_up and -(self._process.poll() or 0) in _CRASHES
 
     @property
     def tail(self) -> str:

@@ -13,6 +13,7 @@ from capturelint.debug.events import (
     Fault,
     Finished,
     Judged,
+    Reached,
     Ready,
     Started,
     Stopped,
@@ -23,7 +24,7 @@ from capturelint.debug.processes.child import Child, TookTooLongError
 from capturelint.debug.processes.salvage import salvaged
 from capturelint.debug.processes.stack import printed_places, without_stack
 from capturelint.errors import CapturelintError, shown_path
-from capturelint.verdict import Place, Report, Verdict
+from capturelint.verdict import Certainty, Evidence, Place, Report, Verdict
 
 RESTARTS = 20  # of one run
 STARTING = 300.0  # seconds that Python and torch may take to be there, if steps may not take longer
@@ -41,11 +42,15 @@ class ChildBugError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Death:
-    """A child ended before its work was done. `printed`: the end of what user code wrote."""
+    """A child ended before its work was done. `printed`: the end of what user code wrote.
+
+    `stage`: what it was doing, if it crashed there, as it had told before.
+    """
 
     step: str
     why: str
     printed: str = ""
+    stage: str = ""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -109,7 +114,7 @@ class _Run:
 
     def follow(self, child: Child) -> Finished | Failed | _Death:
         """Listen to `child` until it has done its work or is dead."""
-        step, limit = "", max(self.timeout, STARTING)
+        step, stage, limit = "", "", max(self.timeout, STARTING)
         until = time.monotonic() + limit
         while True:
             try:
@@ -118,7 +123,7 @@ class _Run:
                 child.print_stack()
                 return _Death(step, f"took longer than {limit:g} s (--timeout)")
             if event is None:
-                return _Death(step, child.ending)
+                return _Death(step, child.ending, stage=stage if child.has_crashed else "")
             self.watch(event)
             if isinstance(event, Finished | Failed):
                 return event
@@ -128,7 +133,10 @@ class _Run:
                 self.ready = event
             if isinstance(event, Judged):
                 self.known[event.step] = event.outcome
+            if isinstance(event, Reached):
+                stage = event.stage
             if isinstance(event, Started | Judged):
+                stage = ""
                 step = event.step if isinstance(event, Started) else f"after {event.step}"
                 limit = self.timeout
                 until = time.monotonic() + limit
@@ -140,7 +148,7 @@ class _Run:
         self.died_in.add(death.step)
         # Between two steps there is none to leave out: a new child tries again, once.
         if not death.is_between:
-            outcome = Outcome(Verdict.UNDECIDED, death.places, why=death.in_words)
+            outcome = _outcome_of(death)
             self.known[death.step] = outcome
             self.watch(Judged(death.step, outcome))
         return len(self.died_in) <= RESTARTS
@@ -150,8 +158,39 @@ class _Run:
         return salvaged(
             case,
             self.known,
-            why=death.in_words,
+            why=death.in_words + self._no_more,
             printed=without_stack(death.printed) if death.places else death.printed,
             backend=self.ready.backend,
             environment=self.ready.environment,
         )
+
+    @property
+    def _no_more(self) -> str:
+        has_had_enough = len(self.died_in) > RESTARTS
+        return (
+            f"; after {RESTARTS} processes that died no other is started" if has_had_enough else ""
+        )
+
+
+def _outcome_of(death: _Death) -> Outcome:
+    """Return what the death of a child says of the step that it died in.
+
+    Eager calls were survived before a capture, and a replay that crashes does not do as they do.
+    """
+    verdict = _CRASHED_IN.get(death.stage)
+    if verdict is None:
+        return Outcome(Verdict.UNDECIDED, death.places, why=death.in_words)
+    return Outcome(
+        verdict,
+        death.places,
+        certainty=Certainty.AT_OR_BEFORE if death.places else Certainty.MODULE_ONLY,
+        message=f"{death.why} while {death.stage}, as eager calls do not",
+        evidence=Evidence(exception=death.why),
+        died=True,
+    )
+
+
+_CRASHED_IN: Mapping[str, Verdict] = {
+    "capturing": Verdict.REFUSES,
+    "replaying": Verdict.STALE,
+}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
@@ -11,7 +12,7 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import nn
 
-from capturelint.debug.backend import BackendError
+from capturelint.debug.backend import BackendError, ReplayKillsError
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.hazards import Hazards
@@ -30,6 +31,11 @@ from capturelint.verdict import Frozen, Hazard
 _Value = TypeVar("_Value")
 
 
+# What kernels of the host say of an index, and what those of the device do.
+_OUT_OF_RANGE = re.compile(r"\bindex\b.*\bout of (range|bounds)\b")
+_ASSERTED = "CUDA error: device-side assert triggered"
+
+
 class SimulatedGraph:
     """One captured graph of a simulator."""
 
@@ -41,7 +47,12 @@ class SimulatedGraph:
 
     def replay(self) -> None:
         """Run the captured work again on what its static inputs hold now."""
-        self._tape.replay(self._simulator.random)
+        try:
+            self._tape.replay(self._simulator.random)
+        except (IndexError, RuntimeError) as error:
+            if _OUT_OF_RANGE.search(str(error)):
+                raise ReplayKillsError(f"{_ASSERTED} ({error})") from error
+            raise
 
     def close(self) -> None:
         """Give its memory back. It cannot be replayed afterwards."""

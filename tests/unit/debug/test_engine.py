@@ -602,7 +602,14 @@ def test_a_device_that_is_lost_while_judging_stops_the_run_with_what_was_found(
 ) -> None:
     def body(backend: Any) -> None:
         told: list[Event] = []
-        backend.spent = lambda: "the device is lost"
+        capture, captures = backend.capture, SimpleQueue[bool]()
+
+        def losing(call: Callable[[], object]) -> object:
+            captures.put(True)
+            return capture(call)
+
+        backend.capture = losing
+        backend.spent = lambda: "" if captures.empty() else "the device is lost"
         with pytest.raises(SpentError, match=r"^the device is lost$"):
             judged(backend, lambda: Parent(Reads()), told=told)
 
@@ -632,3 +639,40 @@ def test_before_a_case_is_loaded_with_gradients_the_first_is_gone(
         assert alive == ([0, 0] if not settings else [0, 1, 0, 1, 0])
 
     in_session(look)
+
+
+class Row(nn.Module):
+    """Reads memory that another object was put in the place of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.row = torch.zeros(1, dtype=torch.int64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.row
+
+
+def test_what_is_put_there_before_a_step_is_no_work_of_other_modules(in_session: InSession) -> None:
+    def make() -> Case:
+        row = Row()
+        rows = [torch.zeros(1, dtype=torch.int64, device="cuda") for _ in range(2)]
+
+        def prepare(step: int) -> None:
+            rows[(step + 1) % 2].fill_(-9)
+            row.row = rows[step % 2].fill_(step)
+
+        return Case(Parent(row), inputs, prepare=prepare)
+
+    def body(backend: Backend) -> None:
+        report = judged(backend, make)
+        verdicts = {module.path: module.verdict for module in report.modules}
+
+        assert verdicts == {
+            "": Verdict.STALE,
+            "first": Verdict.EQUAL,
+            "bad": Verdict.STALE,
+            "last": Verdict.EQUAL,
+            "idle": Verdict.NOT_CALLED,
+        }
+
+    in_session(body)

@@ -73,6 +73,7 @@ def test_a_culprit_holds_all_that_is_known() -> None:
             "together": [],
             "fills": [],
             "rows": "",
+            "beginning": "",
         },
     }
     assert culprits[0]["message"] == f"{NOT_PERMITTED}\nCompile with `TORCH_USE_CUDA_DSA`"

@@ -15,6 +15,7 @@ from capturelint.debug.events import (
     Fault,
     Finished,
     Judged,
+    Reached,
     Ready,
     Said,
     Started,
@@ -48,6 +49,7 @@ class ScriptedChild:
     hangs: bool = False
     ending: str = DEAD
     tail: str = ""
+    has_crashed: bool = False
     deadlines: list[float] = field(default_factory=list)
     is_left: bool = False
 
@@ -194,6 +196,7 @@ def test_restarts_have_an_end() -> None:
     report = play.report()
 
     assert len(play.asked) == RESTARTS + 1
+    assert f"after {RESTARTS} processes that died no other is started" in report.notes[0]
     assert len(report.modules) == RESTARTS + 2
 
 
@@ -213,3 +216,38 @@ def test_a_child_is_left_when_the_user_interrupts() -> None:
     with pytest.raises(KeyboardInterrupt):
         supervise(lambda _: script, case="", timeout=5, known={}, watch=interrupt)  # type: ignore[arg-type,return-value]
     assert script.is_left
+
+
+@pytest.mark.parametrize(
+    ("stages", "has_crashed", "verdict"),
+    [
+        (["capturing"], True, Verdict.REFUSES),
+        (["capturing", "running eagerly", "replaying"], True, Verdict.STALE),
+        (["capturing", "running eagerly"], True, Verdict.UNDECIDED),
+        ([], True, Verdict.UNDECIDED),
+        (["replaying"], False, Verdict.UNDECIDED),
+    ],
+)
+def test_a_crash_in_a_capture_or_a_replay_is_what_the_graph_does(
+    stages: list[str],
+    has_crashed: bool,
+    verdict: Verdict,
+) -> None:
+    events: list[Event] = [Started("judge a"), *map(Reached, stages)]
+    play = Play([ScriptedChild(events, has_crashed=has_crashed), child(Finished(REPORT))])
+
+    play.report()
+
+    outcome = play.asked[1]["judge a"]
+    assert (outcome.verdict, outcome.died) == (verdict, verdict is not Verdict.UNDECIDED)
+    assert DEAD in (outcome.message or outcome.why)
+
+
+def test_the_stage_of_one_step_is_not_that_of_the_next() -> None:
+    first: list[Event] = [Started("judge a"), Reached("replaying"), Judged("judge a", EQUAL)]
+    events = [*first, Started("own b")]
+    play = Play([ScriptedChild(events, has_crashed=True), child(Finished(REPORT))])
+
+    play.report()
+
+    assert play.asked[1]["own b"].verdict is Verdict.UNDECIDED

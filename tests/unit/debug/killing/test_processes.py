@@ -1,0 +1,91 @@
+"""What kills the device or the process is found by fresh processes, each of which knows the last one's end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from capturelint.debug.backend import Backend, Captured, ReplayKillsError
+from capturelint.debug.processes.supervised import run_live
+from capturelint.debug.processes.worker import Tools
+from capturelint.debug.settings import Settings
+from capturelint.debug.simulated.backend import SimulatedBackend
+from capturelint.verdict import Report, Verdict
+from tests.unit.debug.killing.test_killer import make
+
+SETTINGS = Settings(backend="simulated", replays=2)
+
+
+class Mortal:
+    """A graph whose replay kills for good what it would kill on a device."""
+
+    def __init__(self, graph: Captured, kill: Callable[[str], None]) -> None:
+        self.output = graph.output
+        self.is_empty = graph.is_empty
+        self._graph = graph
+        self._kill = kill
+
+    def replay(self) -> None:
+        try:
+            self._graph.replay()
+        except ReplayKillsError as error:
+            self._kill(str(error))
+            raise RuntimeError("CUDA error: unspecified launch failure") from None
+
+    def close(self) -> None:
+        self._graph.close()
+
+
+class MortalBackend(SimulatedBackend):
+    """A device that is lost to its process once a replay has killed it, or ends the process."""
+
+    def __init__(self, number: int | None) -> None:
+        super().__init__()
+        self._number = number
+        self._why = ""
+
+    def capture(self, call: Callable[[], object]) -> Captured:  # type: ignore[override] # wraps it
+        return Mortal(super().capture(call), self._kill)
+
+    def spent(self) -> str:
+        return self._why
+
+    def _kill(self, why: str) -> None:
+        if self._number is not None:
+            os.kill(os.getpid(), self._number)
+        self._why = f"the device is lost: {why}"
+
+
+def _judged(number: int | None, starts: list[str]) -> Report:
+    def choose(_: Settings) -> tuple[Backend, tuple[str, ...]]:
+        return MortalBackend(number), ()
+
+    def hear(text: str) -> None:
+        if text == "importing torch":
+            starts.append(text)
+
+    return run_live(make, SETTINGS, case="case", tools=Tools(choose=choose), progress=hear)
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGSEGV], ids=["lost", "crashed"])
+def test_the_line_that_kills_is_named_by_few_processes(number: int | None) -> None:
+    starts: list[str] = []
+    report = _judged(number, starts)
+    (culprit,) = report.culprits
+
+    assert (report.verdict, culprit.module) == (Verdict.STALE, "1.gathers")
+    assert culprit.place is not None
+    assert culprit.place.source == "rows = self.table[self.row]  # gathers"
+    assert culprit.operation == "aten.index.Tensor"
+    # The whole, the layer and the module; its line, and the operation in it.
+    assert len(starts) <= 7
+
+
+def test_a_kill_from_outside_stays_undecided() -> None:
+    report = _judged(signal.SIGKILL, [])
+
+    assert report.verdict is Verdict.UNDECIDED
+    assert report.culprits == ()
