@@ -202,8 +202,10 @@ def _draw(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def _ready(model: nn.Module) -> nn.Module:
-    return model.to(DTYPE).eval()
+def _built(make: Callable[[], nn.Module]) -> nn.Module:
+    # Random weights of a billion parameters take long on the host.
+    with torch.device("cpu" if SIZES is TINY else "cuda"):
+        return make().to(DTYPE).eval()
 
 
 def llama() -> capturelint.Case:
@@ -213,20 +215,19 @@ def llama() -> capturelint.Case:
         positions = torch.randint(SIZES.tokens, (batch_size,), generator=_draw(seed + 1))
         return _tokens(seed, batch_size, 1), positions
 
-    model = _ready(Decoder(SIZES, has_cache=True))
+    model = _built(lambda: Decoder(SIZES, has_cache=True))
     return capturelint.Case(model, inputs, batch_dims=0, mode="inference")
 
 
 def prefill() -> capturelint.Case:
     """Return a forward of whole prompts without a cache."""
-    model = _ready(Decoder(SIZES, has_cache=False))
+    model = _built(lambda: Decoder(SIZES, has_cache=False))
     return capturelint.Case(
         model, lambda seed, batch_size: (_tokens(seed, batch_size, SIZES.prompt),), batch_dims=0
     )
 
 
-def resnet() -> capturelint.Case:
-    """Return a small ResNet."""
+def _resnet() -> nn.Module:
     widths = (8, 16) if SIZES is TINY else (64, 128, 256, 512)
     blocks: list[nn.Module] = [nn.Conv2d(3, widths[0], 7, 2, 3, bias=False), nn.MaxPool2d(3, 2, 1)]
     before = widths[0]
@@ -234,28 +235,35 @@ def resnet() -> capturelint.Case:
         blocks += [Block(before, width, 1 if width == widths[0] else 2), Block(width, width, 1)]
         before = width
     head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 1000)]
+    return nn.Sequential(*blocks, *head)
+
+
+def resnet() -> capturelint.Case:
+    """Return a small ResNet."""
 
     def inputs(seed: int, batch_size: int) -> tuple[Tensor]:
         shape = (batch_size, 3, SIZES.image, SIZES.image)
         return (torch.randn(shape, generator=_draw(seed)).to(DTYPE),)
 
-    return capturelint.Case(_ready(nn.Sequential(*blocks, *head)), inputs, batch_dims=0)
+    return capturelint.Case(_built(_resnet), inputs, batch_dims=0)
 
 
 def moe() -> capturelint.Case:
     """Return four layers of experts, (B, W)."""
-    model = nn.Sequential(*(Experts(SIZES.width, SIZES.inner // 4) for _ in range(4)))
+    model = _built(
+        lambda: nn.Sequential(*(Experts(SIZES.width, SIZES.inner // 4) for _ in range(4)))
+    )
 
     def inputs(seed: int, batch_size: int) -> tuple[Tensor]:
         return (torch.randn(batch_size, SIZES.width, generator=_draw(seed)).to(DTYPE),)
 
-    return capturelint.Case(_ready(model), inputs, batch_dims=0)
+    return capturelint.Case(model, inputs, batch_dims=0)
 
 
 def compiled() -> capturelint.Case:
     """Return four layers of the decoder, to be measured under `torch.compile` as well."""
     small = Sizes(*(4 if name == "layers" else getattr(SIZES, name) for name in Sizes.__slots__))
-    model = _ready(Decoder(small, has_cache=False))
+    model = _built(lambda: Decoder(small, has_cache=False))
     length = 8 if SIZES is TINY else 16
     return capturelint.Case(
         model, lambda seed, batch_size: (_tokens(seed, batch_size, length),), batch_dims=0

@@ -28,6 +28,8 @@ class CudaMeter:
     def __init__(self) -> None:
         self._start: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         self._end: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        # What traces graphs must be there before they are captured.
+        self.activity(lambda: torch.ones(1, device="cuda"))
 
     def sample(self, call: Callable[[], object]) -> Sample:
         """Return what one call takes, by events on the current stream."""

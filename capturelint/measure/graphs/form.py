@@ -16,7 +16,8 @@ from capturelint.measure.graphs.mistakes import RunnerError
 class Form:
     """The arguments of a callable. `positional`: how many have no name; `keywords`: of the others.
 
-    `leaves`: the names of their leaves in order. `is_flat`: each argument is one leaf.
+    `names`: those again. `leaves`: the names of the leaves of all in order. `is_flat`: each argument
+    is one leaf.
     """
 
     callable: str
@@ -24,15 +25,16 @@ class Form:
     keywords: tuple[str, ...]
     leaves: tuple[str, ...]
     is_flat: bool
+    names: frozenset[str]
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[object]:
         """Return the leaves of arguments. Raises `RunnerError` if they are given in another form."""
-        if len(args) != self.positional or kwargs.keys() != set(self.keywords):
+        if len(args) != self.positional or kwargs.keys() != self.names:
             raise RunnerError(
                 f"{self.callable} was captured with {_told(self.positional, self.keywords)}, and is"
                 f" called with {_told(len(args), kwargs)}; call it as the examples do"
             )
-        arguments = [*args, *(kwargs[name] for name in self.keywords)]
+        arguments = [*args, *[kwargs[name] for name in self.keywords]]
         if self.is_flat:
             return arguments
         found = [leaf.value for value in arguments for leaf in leaves(value)]
@@ -55,6 +57,7 @@ def form_of(name: str, run: Callable[..., object], call: Call) -> Form:
         keywords=keywords,
         leaves=tuple(dotted(one, leaf.path) for one in order for leaf in leaves(taken[one])),
         is_flat=all(branches(value, "") is None for value in taken.values()),
+        names=frozenset(keywords),
     )
 
 

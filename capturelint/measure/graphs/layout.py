@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import torch
@@ -32,6 +32,14 @@ class Slot:
     dim: int | None = None
     unit: int = 1
     is_held: bool = False
+    # Of the shape, what lies before and after the rows: each step asks for it.
+    before: tuple[int, ...] = field(init=False, default=())
+    after: tuple[int, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        if self.shape is not None and self.dim is not None:
+            object.__setattr__(self, "before", self.shape[: self.dim])
+            object.__setattr__(self, "after", self.shape[self.dim + 1 :])
 
     def rows(self, value: object, rows: int) -> int:
         """Return how many rows a value has, `rows` where it does not tell.
@@ -46,16 +54,17 @@ class Slot:
             raise self._error(f"{_short(value.dtype)} instead of {_short(self.dtype)}")
         if value.device != self.device:
             raise self._error(f"on {value.device} instead of {self.device}")
-        shape, dim = tuple(value.shape), self.dim
+        shape, dim = value.shape, self.dim
         if dim is None:
             if shape != self.shape:
-                raise self._error(f"{shape} instead of {self.shape}")
+                raise self._error(f"{tuple(shape)} instead of {self.shape}")
             return rows
-        is_like = len(shape) == len(self.shape) and shape[:dim] == self.shape[:dim]
-        if not is_like or shape[dim + 1 :] != self.shape[dim + 1 :] or shape[dim] % self.unit:
-            raise self._error(f"{shape} instead of {_with_rows(self.shape, dim, self.unit)}")
+        is_like = len(shape) == len(self.shape) and shape[:dim] == self.before
+        if not is_like or shape[dim + 1 :] != self.after or shape[dim] % self.unit:
+            told = f"{tuple(shape)} instead of {_with_rows(self.shape, dim, self.unit)}"
+            raise self._error(told)
         found = shape[dim] // self.unit
-        if rows not in (-1, found):
+        if rows != found and rows != -1:
             raise self._error(f"of {found} rows where others have {rows}")
         return found
 

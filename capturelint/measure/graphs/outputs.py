@@ -21,7 +21,7 @@ class Result:
     grown: tuple[Mapping[int, int], ...]
 
     def read(self, output: object, rows: int, *, size: int, is_view: bool) -> object:
-        """Return the first `rows` of `size` rows of a result, as copies or as views."""
+        """Return the first `rows` of `size` rows of a result, as copies or as views. Without gradients."""
         if isinstance(output, Tensor):
             return _taken(output, self.grown[0], rows, size, is_view=is_view)
         made: dict[int, object] = {}
@@ -93,4 +93,4 @@ def _taken(
     if rows != size:
         for dim, unit in grown.items():
             tensor = tensor.narrow(dim, 0, rows * unit)
-    return tensor.detach() if is_view else tensor.detach().clone()
+    return tensor.detach() if is_view else tensor.clone()

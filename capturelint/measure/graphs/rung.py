@@ -66,18 +66,19 @@ class Buffers:
             if values[first] is not values[second]:
                 names = f"`{self.slots[first].name}` and `{self.slots[second].name}`"
                 raise RunnerError(f"{names} were one tensor when they were captured, and are two")
-        for index, (slot, value, buffer) in enumerate(
-            zip(self.slots, values, self.values, strict=True)
-        ):
+        is_whole = rows == self.size
+        if is_whole:
+            self._used.clear()
+        for index, slot in enumerate(self.slots):
+            value, buffer = values[index], self.values[index]
             if value is buffer:
                 continue
             if slot.shape is None:
                 _check_same(slot, buffer, value)
             elif slot.is_held:
                 raise RunnerError(f"`{slot.name}` is another tensor than the one that was captured")
-            elif slot.dim is None or rows == self.size:
+            elif is_whole or slot.dim is None:
                 buffer.copy_(value)  # type: ignore[attr-defined] # the slot says that it is a tensor
-                self._used.pop(index, None)
             else:
                 self._fill_part(index, slot, value, rows, pad)
 

@@ -87,15 +87,22 @@ class Stepping:
     def _replayed(
         self, captured: Captured, values: Sequence[object], rows: int, size: int
     ) -> object:
-        rung = captured.rungs[size]
         self._order_streams()
+        if not torch.is_grad_enabled():
+            return self._on_rung(captured, values, rows, size)
         with torch.no_grad():
-            rung.buffers.fill(values, rows, self._pad)
-            rung.graph.replay()
-            if rung.buffers.written:
-                rung.buffers.copy_back(values, rows)
-            is_view = self._choices.is_view
-            return captured.result.read(rung.graph.output, rows, size=size, is_view=is_view)
+            return self._on_rung(captured, values, rows, size)
+
+    def _on_rung(
+        self, captured: Captured, values: Sequence[object], rows: int, size: int
+    ) -> object:
+        rung = captured.rungs[size]
+        rung.buffers.fill(values, rows, self._pad)
+        rung.graph.replay()
+        if rung.buffers.written:
+            rung.buffers.copy_back(values, rows)
+        is_view = self._choices.is_view
+        return captured.result.read(rung.graph.output, rows, size=size, is_view=is_view)
 
     def _order_streams(self) -> None:
         """Let this stream wait for the one that used the buffers last."""

@@ -230,6 +230,12 @@ def test_it_runs_in_inference_mode_and_outside(mode: Any) -> None:
     assert_as_eager(run, model, 2)
 
 
+def test_what_is_returned_has_no_gradients() -> None:
+    run = runner(Case(nn.Linear(D, D), one, mode="train"))
+
+    assert not run(ready(2)[0]).requires_grad
+
+
 BAD: dict[str, tuple[Callable[[Tensor, Tensor], tuple[tuple[Any, ...], dict[str, Any]]], str]] = {
     "dtype": (lambda x, y: ((x.half(),), {"y": y}), "`x` is float16 instead of float32"),
     "device": (lambda x, y: ((x.cpu(),), {"y": y}), "`x` is on cpu instead of cuda:0"),
