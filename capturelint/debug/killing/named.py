@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from capturelint.debug.killing.killer import Killing
 from capturelint.debug.modules import Modules
 from capturelint.debug.search import Found, How
+from capturelint.verdict import Certainty
 
 
 def killers_named(found: Iterable[Found], modules: Modules, killing: Killing) -> list[Found]:
@@ -20,8 +21,8 @@ def killers_named(found: Iterable[Found], modules: Modules, killing: Killing) ->
 def _named(found: Found, modules: Modules, killing: Killing) -> Found:
     path = found.path
     outcome = modules.apart.get(path) or modules.outcomes[path]
-    if not outcome.died:
-        return found
+    if not outcome.died or outcome.certainty is Certainty.SHOWN:
+        return found  # what a capture raised tells its line
     replaced = [modules.parts[one] for one in sorted(modules.replaced.get(path, ()))]
     killer = killing.killer(modules.parts[path], replaced, outcome)
     if isinstance(killer, str):

@@ -7,14 +7,16 @@ import signal
 from collections.abc import Callable
 
 import pytest
+from torch import Tensor, nn
 
-from capturelint.debug.backend import Backend, Captured, ReplayKillsError
+from capturelint.debug.backend import Backend, Captured, ReplayKillsError, SpentError
+from capturelint.debug.cases.case import Case
 from capturelint.debug.processes.supervised import run_live
 from capturelint.debug.processes.worker import Tools
 from capturelint.debug.settings import Settings
-from capturelint.debug.simulated.backend import SimulatedBackend
+from capturelint.debug.simulated.backend import SimulatedBackend, SimulatedGraph
 from capturelint.verdict import Report, Verdict
-from tests.unit.debug.killing.test_killer import make
+from tests.unit.debug.killing.test_killer import inputs, make
 
 SETTINGS = Settings(backend="simulated", replays=2)
 
@@ -89,3 +91,47 @@ def test_a_kill_from_outside_stays_undecided() -> None:
 
     assert report.verdict is Verdict.UNDECIDED
     assert report.culprits == ()
+
+
+class Reads(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * x.sum().item()  # reads
+
+
+class LosingBackend(SimulatedBackend):
+    """A device that no capture that fails leaves usable."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._why = ""
+
+    def capture(self, call: Callable[[], object]) -> SimulatedGraph:
+        try:
+            return super().capture(call)
+        except RuntimeError as error:
+            self._why = "the device is lost"
+            raise SpentError(self._why) from error
+
+    def spent(self) -> str:
+        return self._why
+
+
+def test_a_capture_that_loses_the_device_is_refused_at_the_line_that_raised() -> None:
+    starts: list[str] = []
+
+    def choose(_: Settings) -> tuple[Backend, tuple[str, ...]]:
+        return LosingBackend(), ()
+
+    report = run_live(
+        lambda: Case(Reads(), inputs),
+        SETTINGS,
+        case="case",
+        tools=Tools(choose=choose),
+        progress=starts.append,
+    )
+    (culprit,) = report.culprits
+
+    assert report.verdict is Verdict.REFUSES
+    assert culprit.place is not None
+    assert culprit.place.source.endswith("# reads")
+    assert not any("up to" in text for text in starts)
