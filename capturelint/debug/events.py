@@ -148,6 +148,7 @@ _FORMS: Mapping[str, str] = {
     "soak": "replaying {} on more inputs",
     "beginning": "replaying the beginning of {}",
     "contents": "listing what runs in {}",
+    "memory": "looking which memory {} is given",
     "pad": "judging what pad rows do in {}",
     "pad-own": "judging what pad rows do in the own lines of {}",
     "pad-record": "recording what {} calls with pad rows",

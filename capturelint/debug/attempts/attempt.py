@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from capturelint.debug.attempts.died import DiedError, unless_lost
+from capturelint.debug.attempts.explanation import Explanation
+from capturelint.debug.attempts.frozen import Explainer
 from capturelint.debug.attempts.judging import Judge
 from capturelint.debug.attempts.part import Part, variation
 from capturelint.debug.attempts.replaced import StandInError, StandIns
 from capturelint.debug.attempts.runs import Inputs, Runs, Tally
 from capturelint.debug.attempts.side import Side
-from capturelint.debug.attempts.stages import UndecidedError
+from capturelint.debug.attempts.stages import Stages, UndecidedError
 from capturelint.debug.attempts.surviving import Survivor
 from capturelint.debug.backend import Backend
 from capturelint.debug.outcome import Outcome
@@ -89,6 +91,32 @@ def survival(
     inputs = inputs or Inputs(part.steps[0])
     judge = Survivor(side, side, backend, settings, inputs, state.save(), reach=reach)
     return _outcome(judge, stand_ins, backend, state)
+
+
+def baked_in(
+    part: Part,
+    *,
+    backend: Backend,
+    state: State,
+    settings: Settings,
+    prepare: Callable[[int], object] | None,
+    replaced: Mapping[str, Part],
+    tally: Tally,
+) -> Explanation:
+    """Return what a graph of the first step keeps that the second has otherwise, by eager runs.
+
+    Arguments as of `attempt`.
+    """
+    stand_ins = StandIns(tuple(replaced.values()))
+    side = Side(Runs(part, backend, settings.seed, prepare, stand_ins, tally), state)
+    before = state.save()
+    try:
+        with stand_ins.installed(), Stages(backend, stand_ins).eager():
+            return Explainer(side.runs, state, side.start()).explanation(1, None)
+    except UndecidedError:  # what kills is known without it
+        return Explanation()
+    finally:
+        state.restore(before)
 
 
 def _outcome(judge: Judge, stand_ins: StandIns, backend: Backend, state: State) -> Outcome:

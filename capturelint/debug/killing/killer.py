@@ -10,11 +10,13 @@ from typing import Any
 
 from torch import nn
 
-from capturelint.debug.attempts.attempt import Tally, survival
+from capturelint.debug.attempts.attempt import Tally, baked_in, survival
+from capturelint.debug.attempts.explanation import Explanation, line_of
 from capturelint.debug.attempts.part import Part
+from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.attempts.runs import Runs
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.frames import sourced
 from capturelint.debug.killing.cut import Contents, Cut, contents_seen, cut_off
 from capturelint.debug.killing.first import Questions, Sizes, Spot, first_spot
@@ -72,7 +74,8 @@ class Killing:
             spot = first_spot(hunt.questions())
         except _CannotTellError as error:
             return f"what {part.path or ROOT} dies with is not known: {error}"
-        return Killer(hunt.module(spot), hunt.outcome(spot, known))
+        found = hunt.outcome(spot, known)
+        return Killer(hunt.module(spot), self._with_memory(found, part, replaced))
 
     def beginning(self, part: Part, replaced: Sequence[Part], cut: Cut) -> Outcome:
         """Return what replaying the run of `part` up to `cut` comes to, from the ledger if known."""
@@ -91,7 +94,8 @@ class Killing:
             try:
                 return self._contents(part, replaced, calls)
             except Exception as error:
-                raise _CannotTellError(f"{type(error).__name__}: {error}") from error
+                self._stop_if_lost()
+                raise _CannotTellError(first_line(error)) from error
 
     def _contents(self, part: Part, replaced: Sequence[Part], calls: tuple[int, ...]) -> Contents:
         stand_ins = StandIns(replaced)
@@ -124,6 +128,39 @@ class Killing:
                 tally=self._tally,
                 reach=self._ledger.reach,
             )
+
+    def _with_memory(self, found: Outcome, part: Part, replaced: Sequence[Part]) -> Outcome:
+        """Return what was found, with what its line is given other memory of than during capture."""
+        step = f"memory {part.path} {_without(replaced)}".rstrip()
+        if len(part.steps) == 1 or self._ledger.died(step) is not None:
+            return found
+        with self._ledger.timed(step):
+            try:
+                why = self._baked_in(part, replaced)
+            except Exception:  # noqa: BLE001 - odd values may break what handles all others
+                self._stop_if_lost()
+                return found
+        lines = {line_of(place) for place in found.places[:1]}
+        here = tuple(one for one in why.frozen if line_of(one.place) in lines)
+        return replace(found, evidence=replace(found.evidence, frozen=here, changes=why.changes))
+
+    def _baked_in(self, part: Part, replaced: Sequence[Part]) -> Explanation:
+        with self._from_start():
+            return baked_in(
+                part,
+                backend=self._backend,
+                state=self._warm.instance.state,
+                settings=self._settings,
+                prepare=self._warm.instance.prepare,
+                replaced={one.path: one for one in replaced},
+                tally=self._tally,
+            )
+
+    def _stop_if_lost(self) -> None:
+        """Leave it to a fresh process to go on without this step, if this one cannot."""
+        why = self._backend.spent()
+        if why:
+            raise SpentError(why)
 
     def _path(self, module: nn.Module) -> str:
         return self._paths.get(id(module), "")

@@ -99,6 +99,10 @@ def test_an_index_that_is_out_of_range_in_replays_only_is_named(in_session: InSe
         assert culprit.message.startswith("replay 2 kills the device, as eager calls do not")
         assert "device-side assert" in culprit.message
         assert certainty(culprit).startswith("seen: replayed up to this line it dies")
+        (frozen,) = culprit.evidence.frozen
+        assert (frozen.name, frozen.operation) == ("self.row", "aten.index.Tensor")
+        assert frozen.cause is not None
+        assert "gathers.row = buffers" in frozen.cause.source
         steps = [one.step for one in heard if isinstance(one, Started)]
         assert "beginning 1.gathers call 0 line 1" in steps
         assert len(set(steps)) == len(steps)
