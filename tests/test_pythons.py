@@ -23,6 +23,8 @@ NOT_THERE = (
     "tests/bench",
     # What follows runs models, and torch is not there.
     "tests/unit/debug",
+    "tests/unit/measure/test_runner.py",
+    "tests/unit/measure/bench/test_measuring.py",
     "tests/test_hostile.py",
     "tests/test_planted.py",
     "tests/test_probes.py",

@@ -5,21 +5,16 @@ from __future__ import annotations
 import gc
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from capturelint.measure.bench.activity import activity_of
 from capturelint.measure.bench.meter import Memory, Sample
 from capturelint.measure.bench.result import Activity
 
 _MIB = 1 << 20
-# What the host calls to put work on the device, as CUPTI names it (CUDA 12 and 13).
-_LAUNCHES = (
-    *("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cuGraphLaunch"),
-    *("cudaMemcpy", "cuMemcpy", "cudaMemset", "cuMemset"),
-    *("cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel"),
-)
 
 
 class CudaMeter:
@@ -66,32 +61,3 @@ class CudaMeter:
         """Return ms of the host's clock, the device idle."""
         torch.cuda.synchronize()
         return 1000 * time.perf_counter()
-
-
-def activity_of(events: Iterable[Any]) -> Activity | None:
-    """Return what the events of a profile say, None where they hold nothing of the device.
-
-    Each has `name`, `device_type` and `time_range` (`start`, `end`: microseconds).
-    """
-    runs: list[tuple[float, float]] = []
-    kernels = launches = 0
-    for event in events:
-        if event.device_type.name == "CUDA":
-            if getattr(event, "is_user_annotation", False):
-                continue
-            runs.append((event.time_range.start, event.time_range.end))
-            kernels += not event.name.startswith(("Memcpy", "Memset"))
-        else:
-            launches += event.name.startswith(_LAUNCHES)
-    if not runs:
-        return None
-    return Activity(kernels, launches, _covered(runs) / 1000)
-
-
-def _covered(runs: list[tuple[float, float]]) -> float:
-    """Return how long at least one of the runs (start, end) goes on."""
-    covered, until = 0.0, float("-inf")
-    for start, end in sorted(runs):
-        covered += max(0.0, end - max(start, until))
-        until = max(until, end)
-    return covered

@@ -120,7 +120,7 @@ class Measuring:
                 except RunnerError as error:
                     kind.wrong[size] = str(error)
                     continue
-            costs[size] = Cost(watch.ms, watch.free, watch.pool)
+            costs[size] = Cost(watch.ms, watch.free, max(0.0, watch.pool))
         return costs
 
     def _touch_pool(self) -> None:

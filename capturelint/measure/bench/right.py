@@ -72,7 +72,8 @@ def told(outcome: Outcome) -> str:
     if not outcome.verdict.is_failure:
         return ""
     at = "".join(f" at {shown_path(one.path)}:{one.line}" for one in outcome.places[:1])
-    return f"{outcome.verdict.value}{at}; {_NEXT}"
+    pieces = ", `--eager MODULE` measures what is around its module"
+    return f"{outcome.verdict.value}{at}; {_NEXT}{pieces if outcome.verdict is Verdict.REFUSES else ''}"
 
 
 @dataclass(frozen=True, slots=True)

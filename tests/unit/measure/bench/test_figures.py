@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capturelint.measure.bench.activity import activity_of
 from capturelint.measure.bench.advice import Choice, advice
-from capturelint.measure.bench.cuda_meter import activity_of
 from capturelint.measure.bench.padding import Waste, wastes
 from capturelint.measure.bench.result import Activity, Size, Way
 from capturelint.measure.bench.samples import Spread, speedup, spread
