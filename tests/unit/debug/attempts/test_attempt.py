@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from capturelint.debug.attempts import runs
 from capturelint.debug.attempts.attempt import Inputs, Tally, attempt
 from capturelint.debug.attempts.modes import Modes
 from capturelint.debug.attempts.part import Call, Part
@@ -1120,5 +1121,26 @@ def test_a_part_is_run_in_the_modes_that_it_was_called_in(in_session: InSession)
 
         assert attempt(part, **options).verdict is Verdict.UNDECIDED
         assert attempt(replace(part, steps=in_modes), **options).verdict is Verdict.EQUAL
+
+    in_session(run)
+
+
+def test_large_inputs_are_made_anew_for_each_step(
+    in_session: InSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_MOST_KEPT", 0)
+
+    class Keeps(nn.Module):
+        first: Tensor | None = None
+
+        def forward(self, x: Tensor) -> Tensor:
+            if self.first is None:
+                self.first = x
+            return x + self.first
+
+    def run(backend: Backend) -> None:
+        assert _outcome(backend, Plain()) == Outcome(Verdict.EQUAL)
+        # What the first call was given is not what later calls are given.
+        assert _outcome(backend, Keeps()).verdict is Verdict.STALE
 
     in_session(run)

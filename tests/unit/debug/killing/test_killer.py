@@ -160,7 +160,7 @@ class Catches(Gathers):
         try:
             return super().forward(x)
         except Exception:  # noqa: BLE001 - as a model may
-            return x
+            return x + self.table[self.row]
 
 
 def test_code_that_handles_all_exceptions_does_not_go_on_after_a_cut(in_session: InSession) -> None:
