@@ -391,7 +391,7 @@ def main() -> int:
     for name in names:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", "tests.bench.bench_step", *given, "--only", name]
-        environment = {**os.environ, "BENCH_SIZE": options.size}
+        environment = {"KINETO_LOG_LEVEL": "99", **os.environ, "BENCH_SIZE": options.size}
         codes.append(subprocess.run(command, env=environment, check=False).returncode)
     return int(any(codes))
 

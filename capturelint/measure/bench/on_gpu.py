@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from capturelint.debug.backend import BackendError, SpentError
 from capturelint.debug.backends import BrokenTorchError, why_no_device
-from capturelint.debug.cases.loading import load
 from capturelint.debug.settings import Settings
 from capturelint.errors import CapturelintError
 from capturelint.measure.bench.plan import Plan
@@ -29,6 +29,8 @@ class LostError(CapturelintError):
 
 def check_gpu() -> None:
     """Raise `BackendError` where there is no GPU. Imports torch."""
+    # Read when torch is loaded: its profiler tells of each start and stop on standard error.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     try:
         missing = why_no_device()
     except (ImportError, OSError) as error:
@@ -47,6 +49,7 @@ def bench(
     say: Callable[[str], object],
 ) -> Bench:
     """Return what was measured of a case by name, in this process. Raises `CapturelintError`."""
+    from capturelint.debug.cases.loading import load
     from capturelint.debug.cuda import CudaBackend
     from capturelint.measure.bench.cuda_meter import CudaMeter
     from capturelint.measure.bench.measuring import Edge, Measuring

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,6 +80,27 @@ def test_without_torch_it_is_one_line_and_exit_code_2(
     assert main(["bench", "case.py:make"]) == 2
     expected = "capturelint: bench needs torch; pip install 'capturelint[dynamic]'\n"
     assert capsys.readouterr().err == expected
+
+
+def test_a_torch_that_cannot_be_imported_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    broken = tmp_path / "broken" / "torch"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise OSError('libcudart.so.12: no such file')\n")
+    command = [sys.executable, "-m", "capturelint", "bench", "case.py:make"]
+    paths = os.pathsep.join([str(broken.parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "capturelint: importing torch fails: libcudart.so.12: no such file"
+    )
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
