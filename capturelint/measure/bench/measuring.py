@@ -86,7 +86,8 @@ class Measuring:
                 opened.enter_context(self._edge.apart())
                 self._touch_pool()
                 taken = self._capture(kind)
-                whole = whole or (_whole(costs, taken) if taken else None)
+                if taken is not None and costs and kind is kinds[0]:
+                    whole = _whole(costs, taken)
             sizes = tuple(self._size(size, kinds, costs.get(size)) for size in self._plan.sizes)
             for kind in kinds:
                 if kind.runner is not None:

@@ -367,6 +367,23 @@ def test_two_threads_at_once_wait_for_each_other() -> None:
     assert failed == []
 
 
+def test_a_call_on_another_stream_waits_for_the_last_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runner(Case(nn.Linear(D, D), one))
+    x = ready(2)[0]
+    first: Any = torch.cuda.current_stream()
+    second: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    waits: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(type(second), "wait_stream", lambda *pair: waits.append(pair))
+    run(x)
+    with torch.cuda.stream(second):
+        run(x)
+        run(x)
+
+    assert waits == [(second, first)]
+
+
 def test_a_view_is_refused_to_a_second_thread() -> None:
     run = runner(Case(RowWise(), inputs), result="view")
     told: list[str] = []

@@ -109,6 +109,22 @@ def test_compiled_steps_are_measured_beside_the_others() -> None:
     assert found.ways == tuple(Way)
 
 
+def test_compiled_graphs_are_measured_where_others_are_refused() -> None:
+    refused = iter([True, True])  # of the two sizes; what an iterator gave is not put back
+
+    def reads_at_first(x: Tensor) -> Tensor:
+        if torch.cuda.is_current_stream_capturing() and next(refused, False):
+            x.sum().item()
+        return x + 1
+
+    found = bench(Case(reads_at_first, inputs), compiled=True)
+
+    for one in found.sizes:
+        assert set(one.wrong) == {Way.GRAPH}
+        assert set(one.timings) == {Way.EAGER, Way.COMPILED, Way.COMPILED_GRAPH}
+    assert found.whole is None
+
+
 def test_of_several_callables_only_the_named_are_measured() -> None:
     met: list[str] = []
 
