@@ -149,6 +149,7 @@ def test_what_refuses_capture_has_no_graph_time(measure: Callable[..., Bench]) -
     assert all(one.wrong[Way.GRAPH].startswith("refuses-capture") for one in found.sizes)
 
 
+@pytest.mark.filterwarnings("ignore")  # the compiler's, such as of TF32 that is off
 def test_compiled_steps_are_measured_beside_the_others(measure: Callable[..., Bench]) -> None:
     found = measure(Case(model(layers=4), inputs), sizes=(1, 4), compiled=True)
 
