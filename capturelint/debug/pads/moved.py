@@ -87,7 +87,13 @@ class Reference:
         return self._axes[path]
 
     def has_rows(self) -> bool:
-        """Return whether anything is known of which real rows could be told from pad rows."""
+        """Return whether anything is known of which real rows could be told from pad rows.
+
+        A list of rows is shorter where there are fewer.
+        """
+        shorter = None if self.shorter is None else self.shorter.left
+        if shorter is not None and any(path not in shorter for path in self.base):
+            return True
         return any(
             self.axes(path) or (not path.startswith(_RESULT) and self._owned(path) is not None)
             for path, value in self.base.items()

@@ -190,6 +190,22 @@ def test_what_eager_runs_differ_by_is_no_leak(in_session: InSession) -> None:
     in_session(body)
 
 
+class Unbinds(nn.Module):
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        return list((x * 2).unbind())
+
+
+def test_a_list_of_rows_follows_the_batch(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        apart = judged(backend, Unbinds())
+        mixed = judged(backend, nn.Sequential(Centers(), Unbinds()))
+
+        assert apart.verdict is Verdict.EQUAL
+        assert blamed(mixed) == [("0", "centers")]
+
+    in_session(body)
+
+
 def test_a_leak_of_nan_alone_has_a_cure_of_its_own(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         valid = torch.tensor([[1.0], [1.0], [0.0], [0.0]])
