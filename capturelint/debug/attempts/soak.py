@@ -52,6 +52,7 @@ class Soak(Judge):
         self._eager.runs.part = replace(self._captured_part, steps=steps, numbers=numbers)
         self._steps = len(steps)
         expected = self._run_eagerly()
+        self._stages.settle()
         left = self._eager.state.save()
         before = self._backend.allocated()
         (found,) = self._replay({}, expected)

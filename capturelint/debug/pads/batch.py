@@ -62,9 +62,15 @@ def batch_of(part: Part, case: Case, backend: Backend, settings: Settings) -> Ba
     larger = _with_more_rows(case)
     if larger is None:
         raise NoRowsError("the batch has one row: give inputs of more, or inputs(seed, batch_size)")
-    steps = calls_of(larger, settings, backend)
+    try:
+        steps = calls_of(larger, settings, backend)
+        made = [steps(step)[part.path] for step in (0, 1)]
+    except CaseError as error:
+        raise NoRowsError(
+            f"the batch has one row, and a larger one cannot be made: {error}"
+        ) from error
     shared = tuple(steps.shared.objects.values())
-    calls = [(Call(*steps(step)[part.path], shared=shared),) for step in range(len(part.steps))]
+    calls = [(Call(*one, shared=shared),) for one in made]
     batch = _batch(replace(part, steps=tuple(calls)), case)
     if batch.total == 1:
         raise NoRowsError(f"inputs(seed, batch_size={_LARGER}) gives one row")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Part
+from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.attempts.replaced import StandInError
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
@@ -17,12 +18,12 @@ from capturelint.debug.pads.families import Calls, Family, called_families
 from capturelint.debug.pads.fills import FILLS, Fill, cut, filled, with_real_rows
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
 from capturelint.debug.pads.moved import Moved, Reference, Shorter
+from capturelint.debug.pads.outcomes import judged_by, leak, undecided
 from capturelint.debug.pads.rows import Rows
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Certainty, Evidence, Verdict
+from capturelint.verdict import Verdict
 
 _WITHOUT_ROWS = "no output has a batch dimension: what could be a real row of it is not known"
-MESSAGE = "what the pad rows hold changes real rows"
 
 
 class PadJudge:
@@ -70,7 +71,8 @@ class PadJudge:
         if not replaced:
             return self.whole(path)
         step = f"pad-own {path} without {' '.join(sorted(replaced))}"
-        return self._ledger.outcome(step, lambda: self._apart(path, replaced)).verdict
+        work = partial(self._apart, path, replaced)
+        return self._ledger.outcome(step, partial(judged_by, work)).verdict
 
     def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:  # noqa: ARG002 - as the search asks
         """Return True: what no module inside does alone is the work of the lines that call them."""
@@ -91,7 +93,7 @@ class PadJudge:
         try:
             batch = self._batch()
         except NoRowsError as error:
-            return _undecided(str(error))
+            return undecided(str(error))
         tried: list[tuple[Outcome, Rows, Fill]] = []
         for real in dict.fromkeys((batch.total // 2, batch.total - 1)):
             rows = Rows(batch.total, real)
@@ -99,7 +101,7 @@ class PadJudge:
                 step = f"pad {batch.part.path} with {fill.name}, {rows.pads} pad rows"
                 self._ledger.say(f"pad rows hold {fill.name}: {rows}")
                 work = partial(self._tried, batch, rows, fill)
-                outcome = self._ledger.outcome(step, work)
+                outcome = self._ledger.outcome(step, partial(judged_by, work))
                 tried.append((outcome, rows, fill))
         leaks = [one for one in tried if one[0].verdict is Verdict.PADS]
         if not leaks:
@@ -119,14 +121,14 @@ class PadJudge:
         try:
             reference = self.reference(family)
         except CannotRunPadsError as error:
-            return _undecided(f"without pad rows it {error}")
+            return undecided(f"without pad rows it {error}")
         try:
             found = self._moved(family)
         except CannotRunPadsError as error:
-            return _undecided(f"with {fill.name} in the pad rows it {error}")
+            return undecided(f"with {fill.name} in the pad rows it {error}")
         if found.difference is None and not reference.has_rows():
-            return _undecided(_WITHOUT_ROWS)
-        return _leak(found, rows, fill)
+            return undecided(_WITHOUT_ROWS)
+        return leak(found, rows, fill)
 
     def _moved(self, family: Family) -> Moved:
         """Return what moved; what moves is run again, as eager runs may differ by themselves."""
@@ -205,16 +207,16 @@ class PadJudge:
     def _inside(self, path: str) -> Outcome:
         family = self.families[path]
         if family.why:
-            return _undecided(family.why)
+            return undecided(family.why)
 
         def work() -> Outcome:
             try:
                 found = self._moved(family)
             except CannotRunPadsError as error:
-                return _undecided(f"alone it {error}")
-            return _leak(found, family.rows, None)
+                return undecided(f"alone it {error}")
+            return leak(found, family.rows, None)
 
-        return self._ledger.outcome(f"pad {path}", work)
+        return self._ledger.outcome(f"pad {path}", lambda: judged_by(work))
 
     def _recorded(self, path: str) -> tuple[str, ...]:
         family = self.families.get(path)
@@ -228,7 +230,9 @@ class PadJudge:
             except CapturelintError:
                 raise
             except Exception as error:  # noqa: BLE001 - odd values may break what copies all others
-                self.notes.append(f"what {path or 'the root'} calls could not be recorded: {error}")
+                self.notes.append(
+                    f"what {path or 'the root'} calls could not be recorded: {first_line(error)}"
+                )
                 return ()
         for name, one in found.items():
             self.families.setdefault(name, one)
@@ -241,34 +245,5 @@ class PadJudge:
         try:
             found = moved_apart(family, children, self.reference(family), self._ground)
         except (CannotRunPadsError, StandInError) as error:
-            return _undecided(str(error))
-        return _leak(found, family.rows, None)
-
-
-def failing_in(outcomes: Mapping[str, Outcome], paths: Sequence[str]) -> list[str]:
-    """Return those of `paths` that are to blame themselves, or may be."""
-    wrong = (Verdict.PADS, Verdict.UNDECIDED)
-    return [path for path in paths if path in outcomes and outcomes[path].verdict in wrong]
-
-
-def _leak(found: Moved, rows: Rows, fill: Fill | None) -> Outcome:
-    moved = found.difference
-    if moved is None:
-        return _undecided(found.doubt) if found.doubt else Outcome(Verdict.EQUAL)
-    return Outcome(
-        Verdict.PADS,
-        certainty=Certainty.MODULE_ONLY,
-        message=MESSAGE,
-        evidence=Evidence(
-            output=moved.path,
-            difference=moved.largest,
-            tolerance=moved.tolerance,
-            dtype=moved.dtype,
-            fills=() if fill is None else (fill.name,),
-            rows=str(rows),
-        ),
-    )
-
-
-def _undecided(why: str) -> Outcome:
-    return Outcome(Verdict.UNDECIDED, why=why)
+            return undecided(str(error))
+        return leak(found, family.rows, None)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.pads.ground import Ground
-from capturelint.debug.pads.judge import MESSAGE, PadJudge
+from capturelint.debug.pads.judge import PadJudge
 from capturelint.debug.pads.lines import leaking_line
+from capturelint.debug.pads.outcomes import MESSAGE, judged_by
 from capturelint.debug.search import Found
 from capturelint.finding import Effect
-from capturelint.verdict import Culprit, Verdict
+from capturelint.verdict import Certainty, Culprit, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Leaking:
             place=self.line.places[0] if self.line.places else None,
             operation=self.line.operation,
             effect=Effect.LEAKS,
-            certainty=self.line.certainty,
+            certainty=self.line.certainty if self.line.places else Certainty.MODULE_ONLY,
             message=MESSAGE,
             evidence=evidence,
         )
@@ -58,4 +60,5 @@ def leaking(
 
 
 def _line(path: str, judged: PadJudge, ground: Ground, ledger: Ledger) -> Outcome:
-    return ledger.outcome(f"pad-line {path}", lambda: leaking_line(path, judged, ground))
+    line = partial(leaking_line, path, judged, ground)
+    return ledger.outcome(f"pad-line {path}", partial(judged_by, line))

@@ -11,16 +11,11 @@ from capturelint.debug.frames import sourced
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.pads.apart import clean_stand_ins
 from capturelint.debug.pads.families import Calls, Family
-from capturelint.debug.pads.following import (
-    Following,
-    Leak,
-    Operation,
-    Runs,
-    TooMuchError,
-    first_leak,
-)
+from capturelint.debug.pads.following import Following, Operation, TooMuchError
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
-from capturelint.debug.pads.judge import PadJudge, failing_in
+from capturelint.debug.pads.judge import PadJudge
+from capturelint.debug.pads.mixing import Leak, Runs, first_leak
+from capturelint.debug.pads.outcomes import failing_in
 from capturelint.debug.paths import is_below
 from capturelint.debug.running import running
 from capturelint.verdict import Certainty, Verdict

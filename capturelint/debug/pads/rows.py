@@ -87,7 +87,7 @@ def settled(
     axis = axes[0]
     if base.shape != probe.shape:
         return axes
-    moved = differing(base, probe).movedim(axis.dim, 0).flatten(1).any(1)
+    moved = differing(base, probe).movedim(axis.dim, 0).reshape(base.shape[axis.dim], -1).any(1)
     places: list[int] = moved.nonzero().flatten().tolist()
     is_major = all(place < axis.block for place in places)
     is_minor = all(place % rows.total == 0 for place in places)

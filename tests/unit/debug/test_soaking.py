@@ -30,15 +30,16 @@ def inputs(seed: int) -> torch.Tensor:
 
 
 class Switches(nn.Module):
-    """Computes something else from its 26th call on."""
+    """Computes something else after so many calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 25) -> None:
         super().__init__()
         self.calls = 0
+        self.most = most
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.calls += 1
-        scale = 2.0 if self.calls > 25 else 1.0
+        scale = 2.0 if self.calls > self.most else 1.0
         return x * scale
 
 
@@ -127,6 +128,19 @@ def test_a_late_difference_is_told_with_its_replay_and_line(in_session: InSessio
         assert culprit.place.source in ("self.calls += 1", "return x * scale")
         assert culprit.evidence.replay is not None
         assert REPLAYS + 1 < culprit.evidence.replay < REPLAYS + SOAK
+
+    in_session(body)
+
+
+def test_each_stretch_is_compared_with_what_was_captured(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        # The first step of the second stretch is the first that differs.
+        report = judged(backend, lambda: Switches(most=19))
+        (culprit,) = report.culprits
+        values = [(one.before, one.after) for one in culprit.evidence.frozen]
+
+        assert culprit.evidence.replay == REPLAYS + 2 + 16
+        assert ("1.0", "2.0") in values
 
     in_session(body)
 

@@ -47,6 +47,19 @@ class Both(nn.Module):
         return self.last(y)
 
 
+class Before(nn.Module):
+    """Lets pad rows in by a line of its own, whose result goes to a module that does so too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Centers()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x / x.abs().amax(0)  # own
+        z: torch.Tensor = self.inner(y)
+        return z
+
+
 class Reads(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * x[0].sum().item()
@@ -106,9 +119,12 @@ def test_every_module_that_leaks_is_named(in_session: InSession) -> None:
     in_session(body)
 
 
-def test_own_lines_are_told_from_those_of_a_module_inside(in_session: InSession) -> None:
+@pytest.mark.parametrize("make", [Both, Before])
+def test_own_lines_are_told_from_those_of_a_module_inside(
+    make: type[nn.Module], in_session: InSession
+) -> None:
     def body(backend: Backend) -> None:
-        report = judged(backend, Both())
+        report = judged(backend, make())
 
         assert blamed(report) == [("inner", "centers"), ("", "own")]
 
