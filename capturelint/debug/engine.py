@@ -180,7 +180,8 @@ class _Run:
             if self.settings.pad:
                 self._judge_pads(name, warm, modules)
         self.findings.add_warm_up(warm.calls)
-        self.findings.add_changes(warm.changes, steps=self.settings.replays + 1)
+        more = 0 if self.settings.modules else self.settings.soak
+        self.findings.add_changes(warm.changes, steps=self.settings.replays + 1 + more)
         return instance
 
     def _dry_pass(self, name: str, instance: Instance, modules: Modules) -> DryPass:

@@ -25,8 +25,8 @@ class Rows:
     def __str__(self) -> str:
         """Return which rows are pad rows, in words."""
         if self.pads == 1:
-            return f"row {self.real} of {self.total} is a pad row"
-        return f"rows {self.real} to {self.total - 1} of {self.total} are pad rows"
+            return f"the last of {self.total} rows is a pad row"
+        return f"the last {self.pads} of {self.total} rows are pad rows"
 
 
 class Layout(Enum):

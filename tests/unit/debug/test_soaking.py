@@ -118,6 +118,16 @@ def test_what_stays_equal_is_said_with_the_number_of_replays(in_session: InSessi
     in_session(body)
 
 
+def test_what_changes_without_effect_is_told_with_all_steps(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, lambda: Switches(most=999))
+
+        assert report.verdict is Verdict.EQUAL
+        assert any("nothing came of it in 43 steps" in note for note in report.notes)
+
+    in_session(body)
+
+
 def test_a_late_difference_is_told_with_its_replay_and_line(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, Switches)

@@ -232,7 +232,7 @@ def test_a_leak_of_nan_alone_has_a_cure_of_its_own(in_session: InSession) -> Non
         assert culprit.evidence.fills == ("Inf", "NaN")
         assert "moved by: Inf, NaN in the pad rows" in text
         assert "next: NaN times 0 is NaN" in text
-        assert "rows 2 to 3 of 4 are pad rows" in text
+        assert "the last 2 of 4 rows are pad rows" in text
 
     in_session(body)
 
