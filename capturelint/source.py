@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from array import array
-from collections.abc import Mapping
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 
 from capturelint.finding import Span
 from capturelint.names import MODULE_BODY, FunctionFacts
@@ -14,43 +12,37 @@ from capturelint.names import MODULE_BODY, FunctionFacts
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_HEAD_END = re.compile(r":[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 class SourceFile:
     """The lines of a file, without their ends, as Python counts them. Made by `of`.
 
-    `text` is the file with plain line feeds; it is split only when lines are asked for one by one.
     `feeds` counts the form feeds that were taken away before a line, by its number.
     """
 
-    __slots__ = ("_lines", "_starts", "feeds", "text")
+    __slots__ = ("feeds", "lines")
 
-    def __init__(self, text: str, feeds: Mapping[int, int]) -> None:
-        self.text = text
+    def __init__(self, lines: Sequence[str], feeds: Mapping[int, int]) -> None:
+        self.lines = tuple(lines)
         self.feeds = feeds
-        self._lines: tuple[str, ...] | None = None
-        lengths = map(len, text.split("\n"))
-        # Where lines start, if each had one character more, which their number adds.
-        self._starts = array("I", accumulate(lengths, initial=0))
 
     @classmethod
     def of(cls, text: str) -> SourceFile:
         """Split `text` where Python does."""
         if "\r" not in text and "\f" not in text:
-            return cls(text, {})
+            return cls(text.split("\n"), {})
         lines = split_lines(text)
         # A form feed before indentation means nothing to Python, and is an error to libcst.
         plain = tuple(line.lstrip("\f") for line in lines)
         lengths = enumerate(zip(lines, plain, strict=True), start=1)
         feeds = {n: len(a) - len(b) for n, (a, b) in lengths if len(a) > len(b)}
-        return cls("\n".join(plain), feeds)
+        return cls(plain, feeds)
 
     @property
-    def lines(self) -> tuple[str, ...]:
-        """Return all lines."""
-        if self._lines is None:
-            self._lines = tuple(self.text.split("\n"))
-        return self._lines
+    def text(self) -> str:
+        """Return the file with plain line feeds."""
+        return "\n".join(self.lines)
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; "" beyond the end."""
@@ -67,24 +59,42 @@ class SourceFile:
 
     def segment(self, function: FunctionFacts) -> str:
         """Return a function as a module of its own; see `line_shift` for its lines."""
-        last = len(self._starts) - 1
-        first, end = min(function.first_line - 1, last), min(function.end_line, last)
-        # Without the end of the last line, which the file may lack.
-        text = self.text[self._starts[first] + first : self._starts[end] + end - 1]
+        text = "\n".join(self.lines[function.first_line - 1 : function.end_line])
         return f"if 1:\n{text}\n" if function.column else f"{text}\n"
 
     def parsed(self, function: FunctionFacts) -> FunctionNode | None:
         """Return the tree of a function parsed alone, or None when it does not stand alone."""
-        try:
-            body = ast.parse(self.segment(function)).body
-            if function.name == MODULE_BODY:
-                return _as_function(body)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-        node = body[0] if body else None
-        if function.column and isinstance(node, ast.If):
-            node = node.body[0]
-        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        return _tree(self.segment(function), function)
+
+    def head(self, function: FunctionFacts) -> FunctionNode | None:
+        """Return the tree of a function without its body, or what `parsed` does.
+
+        Parsing all of a function takes ten times as long, and of many only the signature is needed.
+        """
+        segment = self.segment(function)
+        start = 0
+        for _ in range(function.line - line_shift(function) - 1):
+            start = segment.find("\n", start) + 1
+        end = _HEAD_END.search(segment, start)
+        if end is not None and function.name != MODULE_BODY:
+            # Inside brackets or a text a line may end so too; then what is before it is no function.
+            found = _tree(f"{segment[: end.start()]}: pass\n", function)
+            if found is not None:
+                return found
+        return _tree(segment, function)
+
+
+def _tree(segment: str, function: FunctionFacts) -> FunctionNode | None:
+    try:
+        body = ast.parse(segment).body
+        if function.name == MODULE_BODY:
+            return _as_function(body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    node = body[0] if body else None
+    if function.column and isinstance(node, ast.If):
+        node = node.body[0]
+    return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
 
 
 def split_lines(text: str) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.analysis import Analysis
 from capturelint.lint.values.surroundings import Surroundings
+from capturelint.lint.values.trees import Trees
 from capturelint.preset import Preset
 from capturelint.rule import Trait
-from capturelint.source import FunctionNode
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 _REPLAYS = "replays a graph"
@@ -32,7 +32,7 @@ def look_around(
     captured: Analysis,
     presets: Sequence[Preset],
     config: Config,
-    body_of: Callable[[Function], FunctionNode | None],
+    trees: Trees,
     wanted: Callable[[set[str], set[Trait]], bool],
 ) -> Around:
     """Return what runs each step. `captured` is the finished evaluation of what is captured."""
@@ -48,7 +48,7 @@ def look_around(
     accounts = captured.accounts
     if accounts is not None:
         accounts.phase = 1
-    analysis = Analysis(project, surroundings, body_of, wanted, returns=regions, accounts=accounts)
+    analysis = Analysis(project, surroundings, trees, wanted, returns=regions, accounts=accounts)
     starts: dict[int, str] = {}
     for function, why in _starts(project, presets, config):
         starts[function.index] = why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cache
 
 from capturelint.names import GRAPH_MODES, MODULE_BODY, FunctionFacts, dotted
 from capturelint.source import split_lines
@@ -30,9 +31,9 @@ class Draft:
             name=node.name,
             owner=self.owner,
             parent=self.parent,
-            first_line=min([node.lineno, *(d.lineno for d in node.decorator_list)]),
-            line=node.lineno,
-            end_line=node.end_lineno or node.lineno,
+            first_line=shared(min([node.lineno, *(d.lineno for d in node.decorator_list)])),
+            line=shared(node.lineno),
+            end_line=shared(node.end_lineno or node.lineno),
             column=node.col_offset,
             decorators=tuple(decorator_name(d) for d in node.decorator_list),
             stores=tuple(self.stores),
@@ -49,6 +50,12 @@ class Scope:
     prefix: str = ""
     owner: int = -1
     function: int = -1
+
+
+@cache
+def shared(number: int) -> int:
+    """Return the one object that stands for a line in the facts of all files."""
+    return number
 
 
 def module_body(text: str, replay: int | None) -> FunctionFacts:

@@ -12,6 +12,7 @@ from capturelint.lint.evaluated import evaluated
 from capturelint.lint.files import Problem, discover
 from capturelint.lint.filters import kept_of
 from capturelint.lint.interpreter import (
+    with_arenas,
     with_room,
     without_collection,
     without_warnings,
@@ -123,7 +124,7 @@ def linked_files(
     else:
         found, problems = discover(paths, exclude=config.exclude, root=config.root)
         named = [path for path in paths if path.is_file()]
-    with without_collection(), without_warnings():
+    with without_collection(), without_warnings(), with_arenas():
         return with_room(
             lambda: link(
                 found,

@@ -59,8 +59,7 @@ class Gathered:
             parent = base + function.parent if function.parent >= 0 else -1
             self.functions.append(Function(base + offset, offset, facts, function, owner, parent))
         for offset, one in enumerate(facts.classes):
-            methods = {name: base + index for name, index in one.methods.items()}
-            self.classes.append(Class(class_base + offset, facts, one, methods))
+            self.classes.append(Class(class_base + offset, facts, one, base))
 
     def functions_of(self, facts: FileFacts) -> list[Function]:
         """Return the functions of one file that was added, in its order."""

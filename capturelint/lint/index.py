@@ -6,7 +6,7 @@ import ast
 import re
 
 from capturelint.lint.directives import has_comments
-from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body
+from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body, shared
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
 from capturelint.lint.site_marks import has_site, mark_sites
@@ -103,11 +103,11 @@ class _Walk:
                 self._class(node, scope)
             elif is_inside:
                 continue
-            elif isinstance(node, ast.Import | ast.ImportFrom):
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
             elif scope.owner < 0:
                 self.foreign.update(dict.fromkeys(foreign(node, "")))
-                if isinstance(node, ast.Assign | ast.AnnAssign):
+                if isinstance(node, (ast.Assign, ast.AnnAssign)):
                     self._module_assign(node)
 
     def _blocks(self, node: ast.stmt, names: tuple[str, ...], parts: str, scope: Scope) -> None:
@@ -142,8 +142,8 @@ class _Walk:
         facts = ClassFacts(
             qualname=qualname,
             name=node.name,
-            line=node.lineno,
-            end_line=node.end_lineno or node.lineno,
+            line=shared(node.lineno),
+            end_line=shared(node.end_lineno or node.lineno),
             bases=tuple(filter(None, map(dotted, node.bases))),
             decorators=tuple(decorator_name(d) for d in node.decorator_list),
             methods={},

@@ -84,7 +84,7 @@ def assemble(
     linked = Linked(
         project,
         reader,
-        Analysis(project, surroundings, reader.body_of, wanted, accounts=accounts),
+        Analysis(project, surroundings, reader, wanted, accounts=accounts),
         own=own,
         problems=[*problems, *unread],
         presets=presets,
@@ -137,7 +137,7 @@ def link(
     marks.evaluate(analysis, roots, find_sites(project))
     _note_captured(linked, roots)
     if config.scope is not Scope.CAPTURED:
-        linked.around = look_around(analysis, presets, config, reader.body_of, wanted)
+        linked.around = look_around(analysis, presets, config, reader, wanted)
     if config.scope is Scope.ALL:
         assembled.surroundings.include_everything(linked.captured)
         marks.evaluate(analysis, find_seeds(project, linked.is_own, linked.captured), ())

@@ -17,6 +17,7 @@ _PIECE = 6
 _FEW = 40
 # The texts of a pattern that a name must hold, longest first, and the expression for all of it.
 _Wild = tuple[list[str], re.Pattern[str]]
+_NOTHING: frozenset[str] = frozenset()
 _WILDCARD = re.compile(r"[*?]|\[.*")
 
 
@@ -46,6 +47,9 @@ class Patterns:
         for wild in self._wild if len(self._wild) > _FEW else ():
             self._by_piece.setdefault(wild[0][0][-_PIECE:] if wild[0] else "", []).append(wild)
         self._sizes = {len(piece) for piece in self._by_piece}
+        # By module, whether it is named or in what is named, and what is found in its name.
+        self._named: dict[str, bool] = {}
+        self._found: dict[str, frozenset[str]] = {}
         self._whole = _compiled(plain, "") if plain else None
         # Of each class below one that is named, the methods that are meant; "" for all.
         self._below: dict[int, set[str]] = {}
@@ -82,12 +86,10 @@ class Patterns:
     def match(self, function: Function) -> bool:
         """Return whether a pattern covers a function."""
         name = function.full_name
-        outer = name
-        while outer:
-            if outer in self._names:
-                return True
-            outer = outer.rpartition(".")[0]
-        for texts, pattern in self._tried(name):
+        module = function.file.module
+        if self._is_in_named(name, module):
+            return True
+        for texts, pattern in self._tried(name, module):
             for text in texts:
                 if text not in name:
                     break
@@ -96,14 +98,36 @@ class Patterns:
                     return True
         return self._is_below(function)
 
-    def _tried(self, name: str) -> Iterable[_Wild]:
-        """Return the patterns with wildcards that may match a name."""
+    def _is_in_named(self, name: str, module: str) -> bool:
+        """Return whether a name in a module is named without wildcards, or what it is in."""
+        while len(name) > len(module):
+            if name in self._names:
+                return True
+            name = name.rpartition(".")[0]
+        found = self._named.get(module)
+        if found is None:
+            found = any(outer in self._names for outer in _with_outer(module))
+            self._named[module] = found
+        return found
+
+    def _tried(self, name: str, module: str) -> Iterable[_Wild]:
+        """Return the patterns with wildcards that may match a name in a module."""
         if not self._by_piece:
             return self._wild
-        pieces = {
-            name[at : at + size] for size in self._sizes for at in range(len(name) - size + 1)
-        }
-        return [wild for piece in self._by_piece.keys() & pieces for wild in self._by_piece[piece]]
+        known = self._found.get(module)
+        if known is None:
+            known = self._found[module] = self._pieces_in(module) or _NOTHING
+        # With the pieces that begin in the name of the module and end after it.
+        found = known | self._pieces_in(name[max(len(module) - _PIECE, 0) :])
+        return [wild for piece in found for wild in self._by_piece[piece]]
+
+    def _pieces_in(self, text: str) -> frozenset[str]:
+        return frozenset(
+            text[at : at + size]
+            for size in self._sizes
+            for at in range(len(text) - size + 1)
+            if text[at : at + size] in self._by_piece
+        )
 
     def match_entry(self, function: Function) -> bool:
         """Return whether a pattern names a function, or covers one that others are meant to call.
@@ -174,6 +198,13 @@ def idle(patterns: Iterable[str], project: Project) -> Iterator[str]:
         near = near or get_close_matches(pattern, names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         yield f"{pattern!r} matches nothing in the checked files{hint}"
+
+
+def _with_outer(name: str) -> Iterator[str]:
+    """Yield a dotted name and those of all that it is in."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
 
 
 def _compiled(patterns: list[str], inside: str) -> re.Pattern[str]:

@@ -109,7 +109,7 @@ class Project(Gathered):
     def method(self, index: int, name: str) -> int:
         """Return the function that `name` is on an instance of a class, or -1."""
         for ancestor in self.order(index):
-            found = self.classes[ancestor].methods.get(name)
+            found = self.classes[ancestor].method(name)
             if found is not None:
                 return found
         return -1
@@ -122,7 +122,7 @@ class Project(Gathered):
 
     def overrides(self, index: int, name: str) -> list[int]:
         """Return the functions that subclasses of a class put in place of method `name`."""
-        methods = (self.classes[below].methods.get(name) for below in self.subclasses(index))
+        methods = (self.classes[below].method(name) for below in self.subclasses(index))
         return [method for method in methods if method is not None]
 
     def _below(self) -> dict[int, list[int]]:

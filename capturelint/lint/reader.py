@@ -22,7 +22,7 @@ from capturelint.lint.symbols import Function
 from capturelint.names import FileFacts
 from capturelint.source import FunctionNode, SourceFile
 
-_TEXTS = 64
+_TEXTS = 48
 # A line of a tree takes about a kilobyte.
 _LINES_OF_TREES = 3000
 
@@ -172,12 +172,13 @@ class Reader:
 
     def _text(self, path: str) -> str:
         data: bytes | None = None
+        place = Path(path)
         try:
-            data, _ = read_data(Path(path))
+            data, _ = read_data(place)
         finally:
             if self._store is not None:
                 self.seen.note_again(path, data)
-        return decode(data, Path(path))
+        return decode(data, place)
 
     def body_of(self, function: Function) -> FunctionNode | None:
         """Return the tree of a function, parsed alone; None if its file changed meanwhile."""
@@ -194,6 +195,16 @@ class Reader:
         while self._lines_of_trees > _LINES_OF_TREES and len(self._trees) > 1:
             self._lines_of_trees -= self._trees.popitem(last=False)[1][1]
         return node
+
+    def head_of(self, function: Function) -> FunctionNode | None:
+        """Return the tree of a function of which the body does not matter, and may be missing."""
+        known = self._trees.get(function.index)
+        if known is not None:
+            return known[0]
+        try:
+            return self.source_of(function).head(function.facts)
+        except UnreadableFileError:
+            return None
 
     def forget_trees(self) -> None:
         """Drop the trees that were kept, once most of them will not be asked for again."""

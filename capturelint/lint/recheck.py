@@ -17,8 +17,8 @@ from capturelint.errors import shown_path
 from capturelint.finding import Finding
 from capturelint.lint import engine, judging
 from capturelint.lint.around import Around
+from capturelint.lint.cache import used
 from capturelint.lint.cache.edited import Edited, UnplacedError
-from capturelint.lint.cache.parts import Parts
 from capturelint.lint.cache.seen import Seen
 from capturelint.lint.cache.store import FactsStore
 from capturelint.lint.discovery import discover
@@ -122,7 +122,8 @@ class _Recheck:
         self._follow()
         said = self._said(states)
         findings = self._kept(said)
-        self._note_used()
+        used.note(self._reader.seen, self._seen, self._edited)
+        self._leave()
         return Before(replace(self._before.result, findings=findings), said, self._evaluated)
 
     def _linked(self, paths: Sequence[Path]) -> Assembled:
@@ -156,8 +157,7 @@ class _Recheck:
         presets = self._assembled.presets
         # What is left out only tells which calls are followed, which here are answered.
         around = Surroundings(linked.project, presets, lambda _: False, around=True)
-        body_of = self._reader.body_of
-        second = Analysis(linked.project, around, body_of, wanted, accounts=self._accounts)
+        second = Analysis(linked.project, around, self._reader, wanted, accounts=self._accounts)
         linked.around = Around(second, {})
         return [linked.analysis, second]
 
@@ -240,25 +240,11 @@ class _Recheck:
         kept += [self._edited.finding(one) for one in others if one.path not in changed]
         return tuple(sorted(kept, key=lambda finding: finding.sort_key))
 
-    def _note_used(self) -> None:
-        """Note what was used besides, of files and of functions."""
+    def _leave(self) -> None:
+        """Drop the records of functions of which not all can be kept."""
         project = self._linked_files.project
         for index in self._accounts.unsaid:
             function = project.functions[index]
             records = self._evaluated.records_of(function.file.path)
             if records.pop(function.place, None) is not None:
                 self._evaluated.keep(function.file.path, records)
-        seen, parts = self._reader.seen, self._edited.parts
-        self._seen.is_torn = seen.is_torn
-        self._seen.absent |= seen.absent
-        self._seen.texts |= seen.texts
-        self._seen.words = seen.words or self._seen.words
-        for path in (*self._edited.changed, *self._edited.judged):
-            used = parts[path]
-            used.is_judged = used.is_silent = False
-        for path, found in seen.parts.items():
-            used = parts.setdefault(path, Parts())
-            for place, part in found.functions.items():
-                used.functions.setdefault(place, part)
-            if found.is_judged:
-                used.is_judged, used.is_silent = True, found.is_silent

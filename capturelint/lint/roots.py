@@ -76,7 +76,7 @@ def _why(project: Project, function: Function, configured: Patterns) -> str:
 
 def _is_entry(function: Function, owner: Class) -> bool:
     """Return whether a method of a marked class is captured: its call, or, without one, all of it."""
-    entries = {"forward", "__call__"} & owner.methods.keys()
+    entries = {"forward", "__call__"} & owner.facts.methods.keys()
     if entries:
         return function.facts.name in entries
     return function.facts.name not in ("__init__", "__new__", "__post_init__")

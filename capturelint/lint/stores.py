@@ -37,7 +37,7 @@ def stored(node: ast.stmt, self_name: str) -> Iterator[str]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _self_attributes(target, self_name)
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         yield from _self_attributes(node.target, self_name)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from _stored_by_call(node.value, self_name)
@@ -47,7 +47,7 @@ def foreign(node: ast.stmt, self_name: str) -> Iterator[str]:
     """Yield the attributes that a statement sets on something other than self."""
     if isinstance(node, ast.Assign):
         targets = list(node.targets)
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         targets = [node.target]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from _set_by_name(node.value, self_name)
@@ -56,7 +56,7 @@ def foreign(node: ast.stmt, self_name: str) -> Iterator[str]:
         return
     while targets:
         target = targets.pop()
-        if isinstance(target, ast.Tuple | ast.List):
+        if isinstance(target, (ast.Tuple, ast.List)):
             targets += target.elts
         elif isinstance(target, ast.Attribute):
             value = target.value
@@ -74,7 +74,7 @@ def _set_by_name(call: ast.Call, self_name: str) -> Iterator[str]:
 
 
 def _self_attributes(target: ast.expr, self_name: str) -> Iterator[str]:
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         for element in target.elts:
             yield from _self_attributes(element, self_name)
         return

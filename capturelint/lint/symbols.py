@@ -28,12 +28,20 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """One class of the project. `index` is its place in `Project.classes`."""
+    """One class of the project. `index` is its place in `Project.classes`.
+
+    `first` is the place of its file's first function in `Project.functions`.
+    """
 
     index: int
     file: FileFacts
     facts: ClassFacts
-    methods: dict[str, int]
+    first: int
+
+    def method(self, name: str) -> int | None:
+        """Return the function of the project that is a method of its own, None if none is."""
+        place = self.facts.methods.get(name)
+        return None if place is None else self.first + place
 
     @property
     def full_name(self) -> str:

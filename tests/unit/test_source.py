@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import capturelint
 from capturelint.lint.index import facts_of
 from capturelint.names import FunctionFacts
-from capturelint.source import SourceFile, line_shift
+from capturelint.source import FunctionNode, SourceFile, line_shift
 
 
 def _functions(text: str) -> tuple[FunctionFacts, ...]:
@@ -94,3 +96,50 @@ def test_a_segment_is_the_lines_of_the_function_as_far_as_there_are(text: str) -
             part = replace(function, first_line=first, end_line=end)
 
             assert source.segment(part) == "\n".join(source.lines[first - 1 : end]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, b: int = 1) -> int:\n    return a\n",
+        "@wrap(\n    key={'a':\n         1},\n)\ndef f(\n    a,  # of them:\n    b='x',\n) -> 'T':  # all\n    return a\n",
+        "def f(a): return a[1:\n    2]\n",
+        "def f(a): return {\n    'a':\n    1}\n",
+        'def f(a="""b:\n"""): pass\n',
+        "def f(a=lambda:\n      0): pass\n",
+        "class A:\n    async def f(self, *, a: 'x:' = {1:\n        2}):\n        return 1\n",
+    ],
+)
+def test_the_head_of_a_function_says_what_the_whole_does(text: str) -> None:
+    source = SourceFile.of(text)
+    [function] = _functions(text)
+    head, whole = source.head(function), source.parsed(function)
+
+    assert head is not None
+    assert whole is not None
+    assert type(head) is type(whole)
+    assert _dumped(head) == _dumped(whole)
+
+
+def test_the_heads_of_all_functions_of_a_package_are_those_of_the_whole_functions() -> None:
+    pairs = []
+    for path in sorted((Path(capturelint.__file__).parent / "lint").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        source = SourceFile.of(text)
+        pairs += [(source.head(one), source.parsed(one)) for one in _functions(text)]
+
+    assert len(pairs) > 500
+    assert all(head and whole and _dumped(head) == _dumped(whole) for head, whole in pairs)
+    without_body = [head for head, _ in pairs if head and isinstance(head.body[0], ast.Pass)]
+    assert len(without_body) > 0.99 * len(pairs)
+
+
+def test_a_function_that_does_not_stand_alone_has_no_head() -> None:
+    [function] = _functions("def f(a):\n    return a\n")
+
+    assert SourceFile.of("def f(\n").head(function) is None
+
+
+def _dumped(node: FunctionNode) -> list[str]:
+    parts = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    return [node.name, *(ast.dump(part, include_attributes=True) for part in parts)]

@@ -15,13 +15,13 @@ def read(steps: Steps, node: ast.AST, how: str = "") -> None:
     """Note the steps of an expression, whose result is used as `how` says."""
     if isinstance(node, ast.Call):
         _call(steps, node)
-    elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+    elif isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         _chain(steps, node, how)
     elif isinstance(node, ast.Lambda):
         return  # What it does is done when it is called.
-    elif isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp | ast.AugAssign):
+    elif isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp, ast.AugAssign)):
         is_identity = isinstance(node, ast.Compare) and all(
-            isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops
+            isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops
         )
         _parts(steps, node, "" if is_identity else "operand")
     elif isinstance(node, ast.FormattedValue):
@@ -33,7 +33,7 @@ def read(steps: Steps, node: ast.AST, how: str = "") -> None:
     elif isinstance(node, _CONTAINERS):
         _parts(steps, node, how or "stored")
     else:
-        _parts(steps, node, how if isinstance(node, ast.BoolOp | ast.NamedExpr) else "")
+        _parts(steps, node, how if isinstance(node, (ast.BoolOp, ast.NamedExpr)) else "")
 
 
 def _parts(steps: Steps, node: ast.AST, how: str) -> None:
@@ -62,7 +62,7 @@ def _chain(steps: Steps, node: ast.expr, how: str) -> None:
 
 def _indices(steps: Steps, node: ast.expr) -> None:
     """Note what the indices in a chain read."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Subscript):
             read(steps, node.slice)
         node = node.value

@@ -33,22 +33,22 @@ def define(steps: Steps, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 
 def _statement(steps: Steps, node: ast.stmt) -> None:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         if not steps.is_script:
             define(steps, node)
     elif isinstance(node, ast.ClassDef):
         return  # Its methods are a site of their own, if they are one.
-    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         _assign(steps, node)
     elif isinstance(node, ast.Return):
         if node.value is not None:
             read(steps, node.value, "returned")
         steps.add(Deed.LEAVE, "", node)
-    elif isinstance(node, ast.If | ast.Try | ast.Match) or type(node).__name__ == "TryStar":
+    elif isinstance(node, (ast.If, ast.Try, ast.Match)) or type(node).__name__ == "TryStar":
         _branches(steps, node)
-    elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
         _loop(steps, node)
-    elif isinstance(node, ast.With | ast.AsyncWith):
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
         _with(steps, node)
     else:
         _plain(steps, node)
@@ -94,9 +94,9 @@ def _is_item_of_tensor(steps: Steps, target: ast.expr) -> bool:
 
 
 def _bind(steps: Steps, target: ast.expr, source: ast.expr | None) -> None:
-    if isinstance(target, ast.Tuple | ast.List | ast.Starred):
+    if isinstance(target, (ast.Tuple, ast.List, ast.Starred)):
         inner = [target.value] if isinstance(target, ast.Starred) else target.elts
-        values = source.elts if isinstance(source, ast.Tuple | ast.List) else []
+        values = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
         for number, part in enumerate(inner):
             _bind(steps, part, values[number] if len(values) == len(inner) else None)
         return

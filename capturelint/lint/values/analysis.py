@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
-from capturelint.kind import UNKNOWN, Ref, Role, Value
+from capturelint.kind import UNKNOWN, Ref, Value
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Function
-from capturelint.lint.values import binding, changing, modes, statements
+from capturelint.lint.values import binding, changing, modes, outcome, statements
 from capturelint.lint.values.accounts import Accounts
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.asked import Asked
@@ -19,13 +19,13 @@ from capturelint.lint.values.decorators import Decorators
 from capturelint.lint.values.depth import Depth
 from capturelint.lint.values.entrance import Entrance
 from capturelint.lint.values.frame import Frame
-from capturelint.lint.values.join import UNFINISHED, join, join_passed
-from capturelint.lint.values.packed import Packed
+from capturelint.lint.values.join import UNFINISHED, join_passed
 from capturelint.lint.values.setup import Setup
 from capturelint.lint.values.state import FunctionState
 from capturelint.lint.values.surroundings import Surroundings
+from capturelint.lint.values.trees import Trees
 from capturelint.rule import Trait
-from capturelint.source import FunctionNode, line_shift
+from capturelint.source import line_shift
 
 _MOST_ROUNDS = 4
 
@@ -41,7 +41,7 @@ class Analysis(Depth):
         self,
         project: Project,
         surroundings: Surroundings,
-        body_of: Callable[[Function], FunctionNode | None],
+        trees: Trees,
         wanted: Callable[[set[str], set[Trait]], bool],
         *,
         returns: Mapping[int, Value] | None = None,
@@ -56,7 +56,7 @@ class Analysis(Depth):
         self.states: dict[int, FunctionState] = {}
         self.failures: dict[int, str] = {}
         self.changes = Changes(project)
-        self.entrance = Entrance(self, body_of)
+        self.entrance = Entrance(self, trees)
         self.setup = Setup(self)
         self._decorators = Decorators(self)
         self._wanted = wanted
@@ -103,15 +103,6 @@ class Analysis(Depth):
         state = self._state(index)
         state.is_start, state.loop_line = True, loop_line
         self._roots.append(index)
-
-    def add_graphed(self, values: Sequence[Value]) -> None:
-        """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
-        items = [item for value in values for item in (*(value.items or ()), value)]
-        for ref in (ref for item in items for ref in item.refs):
-            is_function = ref.role in (Role.FUNCTION, Role.METHOD)
-            index = ref.at if is_function else self.project.method(ref.at, "forward")
-            if index >= 0 and (is_function or ref.role is Role.INSTANCE):
-                self.add_root(index)
 
     def call(self, frame: Frame, ref: Ref, arguments: Arguments, node: ast.AST | None) -> Value:
         """Return what calling a function of the project gives."""
@@ -220,22 +211,11 @@ class Analysis(Depth):
             self._queue[index] = None
 
     def _keep(self, state: FunctionState, frame: Frame) -> None:
-        state.kept = frame.kept
-        if frame.kept.moved or any(store.mark is not None for store in frame.kept.stores):
-            frame.traits.add(Trait.TENSOR_KEPT)
-        keeps = state.is_site or self._wanted(frame.names, frame.traits)
-        state.names, state.traits = (
-            (frame.names, frame.traits) if keeps else (frozenset(), frozenset())
-        )
-        # What a lambda does is noted when it is called, which may be later.
-        noted = frame.values if frame.has_lambdas else Packed(frame.values)
-        state.noted = noted if keeps else {}
+        outcome.note(state, frame, self._wanted)
         result = frame.result()
         if self.accounts is not None and frame.account is not None:
             self.accounts.close(frame.account, result, {})
-        if result != state.returns:
-            is_first = state.rounds == 1 or state.returns == UNKNOWN
-            state.returns = result if is_first else join(state.returns, result)
+        if outcome.says_more(state, result):
             for caller in state.callers:
                 known = self.states.get(caller)
                 if known is not None and 0 < known.rounds < _MOST_ROUNDS and not known.is_running:

@@ -37,7 +37,7 @@ def set_aside(frame: Frame, node: ast.If, *, certain: bool | None) -> frozenset[
 
 def is_rest_aside(frame: Frame, node: ast.If) -> bool:
     """Return whether what follows runs only every so many steps: `if step % log_every: return`."""
-    is_guard = not node.orelse and isinstance(node.body[-1], ast.Return | ast.Continue)
+    is_guard = not node.orelse and isinstance(node.body[-1], (ast.Return, ast.Continue))
     if not is_guard or not frame.analysis.surroundings.is_outside(frame.function):
         return False
     test = _condition(frame, node)
@@ -124,10 +124,10 @@ def _targets(body: Sequence[ast.stmt]) -> Iterator[str]:
             targets: list[ast.expr] = []
             if isinstance(node, ast.Assign):
                 targets = node.targets
-            elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
                 targets = [node.target]
             for target in targets:
-                several = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+                several = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
                 yield from filter(None, map(chain_text, several))
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from capturelint.kind import Ref, Value
+from capturelint.kind import Ref, Role, Value
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.modes import handed
@@ -66,4 +66,9 @@ class Asked:
         """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
         if frame.account is not None:
             frame.account.note(frame.account.graphed(values), None)
-        self._analysis.add_graphed(values)
+        items = [item for value in values for item in (*(value.items or ()), value)]
+        for ref in (ref for item in items for ref in item.refs):
+            is_function = ref.role in (Role.FUNCTION, Role.METHOD)
+            index = ref.at if is_function else self._analysis.project.method(ref.at, "forward")
+            if index >= 0 and (is_function or ref.role is Role.INSTANCE):
+                self._analysis.add_root(index)

@@ -34,7 +34,7 @@ def _line(node: ast.AST) -> int:
     if isinstance(node, ast.For):
         return node.lineno if _shows_bar(node.iter) else 0
     if isinstance(node, ast.With) and any(_shows_bar(item.context_expr) for item in node.items):
-        loops = [one.lineno for one in node.body if isinstance(one, ast.For | ast.While)]
+        loops = [one.lineno for one in node.body if isinstance(one, (ast.For, ast.While))]
         return loops[0] if len(loops) == 1 else 0
     return 0
 

@@ -19,7 +19,7 @@ from capturelint.rule import Trait
 
 def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
     """Bind a target to a value; `source` is the expression that gave it, if known."""
-    if (frame.flags or frame.ways) and isinstance(target, ast.Name | ast.Attribute):
+    if (frame.flags or frame.ways) and isinstance(target, (ast.Name, ast.Attribute)):
         frame.forget(chain_text(target))
     if isinstance(target, ast.Name):
         surroundings = frame.analysis.surroundings
@@ -31,7 +31,7 @@ def bind(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None =
         _note_computed(frame, target.id, value, source)
         if frame.dotted_keys:
             _forget(frame, target.id)
-    elif isinstance(target, ast.Tuple | ast.List):
+    elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(frame, target.elts, value, source)
     elif isinstance(target, ast.Starred):
         bind(frame, target.value, sequence(None, value))
@@ -120,7 +120,7 @@ def _unpack(
         frame.note(Trait.TENSOR_ITERATION)
     has_star = any(isinstance(target, ast.Starred) for target in targets)
     if items is not None and len(items) == len(targets) and not has_star:
-        sources = source.elts if isinstance(source, ast.Tuple | ast.List) else [None] * len(items)
+        sources = source.elts if isinstance(source, (ast.Tuple, ast.List)) else [None] * len(items)
         for target, item, part in zip(targets, items, sources, strict=True):
             bind(frame, target, item, part)
         return

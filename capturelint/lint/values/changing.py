@@ -177,9 +177,9 @@ def _is_steady(node: ast.expr) -> bool:
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return False
     right = node.comparators[0]
-    if isinstance(node.ops[0], ast.Is | ast.IsNot):
+    if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
         return True
-    is_chain = isinstance(node.left, ast.Name | ast.Attribute)
+    is_chain = isinstance(node.left, (ast.Name, ast.Attribute))
     return is_chain and isinstance(right, ast.Constant) and right.value in (0, 1)
 
 
@@ -200,7 +200,7 @@ def _has_work_after(frame: Frame, line: int) -> bool:
 def _is_device_work(frame: Frame, statement: ast.stmt) -> bool:
     """Return whether a statement gives a name, or the caller, another tensor, or computes one."""
     for node in ast.walk(statement):
-        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Return | ast.Expr):
+        if not isinstance(node, (ast.Assign, ast.AugAssign, ast.Return, ast.Expr)):
             continue
         value = node.value
         if value is None or (isinstance(node, ast.Expr) and not isinstance(value, ast.Call)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import UNKNOWN, Kind, Ref, Role, Value
@@ -15,6 +15,7 @@ from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.join import UNFINISHED
 from capturelint.lint.values.kept import RawSpan
 from capturelint.lint.values.parameters import Signature, bound, entry_values, signature_of
+from capturelint.lint.values.trees import Trees
 from capturelint.names import FileFacts
 from capturelint.rule import Trait
 from capturelint.source import FunctionNode
@@ -55,10 +56,9 @@ class _Home(NamedTuple):
 class Entrance:
     """Makes the frames of functions and lambdas, and remembers what calls need of them."""
 
-    def __init__(
-        self, analysis: Analysis, body_of: Callable[[Function], FunctionNode | None]
-    ) -> None:
-        self.body_of = body_of
+    def __init__(self, analysis: Analysis, trees: Trees) -> None:
+        self.body_of = trees.body_of
+        self._head_of = trees.head_of
         self._analysis = analysis
         self._signatures: dict[int, Signature | None] = {}
         self._declared: dict[int, Value] = {}
@@ -119,6 +119,9 @@ class Entrance:
             returns = None if signature is None else signature.returns
             found = self._analysis.surroundings.annotation(returns, function.file.module)
             self._declared[function.index] = found
+            if signature is not None and isinstance(returns, ast.expr):
+                # The tree takes kilobytes; only records need what it says, as text.
+                signature.returns = None if self._analysis.accounts is None else ast.dump(returns)
         return found
 
     def known_signature(self, function: Function) -> Signature | None:
@@ -132,7 +135,7 @@ class Entrance:
     def signature(self, function: Function) -> Signature | None:
         """Return the signature of a function, None if its file changed meanwhile."""
         if function.index not in self._signatures:
-            node = self.body_of(function)
+            node = self._head_of(function)
             self._signatures[function.index] = None if node is None else signature_of(node)
         return self._signatures[function.index]
 

@@ -83,7 +83,7 @@ def _unary(frame: Frame, node: ast.expr) -> Value:
 
 
 def _collection(frame: Frame, node: ast.expr) -> Value:
-    assert isinstance(node, ast.Tuple | ast.List | ast.Set), "dispatched by type"
+    assert isinstance(node, (ast.Tuple, ast.List, ast.Set)), "dispatched by type"
     values = [frame.evaluate(element) for element in node.elts]
     if any(isinstance(element, ast.Starred) for element in node.elts):
         return sequence(None, join_all(values))
@@ -109,7 +109,7 @@ def _dict(frame: Frame, node: ast.expr) -> Value:
 
 
 def _comprehension(frame: Frame, node: ast.expr) -> Value:
-    assert isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp), "by type"
+    assert isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)), "by type"
     modes.note_use(frame, node.generators[0].iter)
     env = frame.env
     frame.env = dict(env)
@@ -163,7 +163,7 @@ def _walrus(frame: Frame, node: ast.expr) -> Value:
 
 
 def _yielded(frame: Frame, node: ast.expr) -> Value:
-    assert isinstance(node, ast.Yield | ast.YieldFrom | ast.Await), "dispatched by type"
+    assert isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)), "dispatched by type"
     value = UNKNOWN if node.value is None else frame.evaluate(node.value)
     if isinstance(node, ast.Await):
         return UNKNOWN

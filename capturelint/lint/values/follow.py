@@ -80,7 +80,7 @@ def super_attribute(frame: Frame, name: str) -> Value:
         return UNKNOWN
     project = frame.analysis.project
     for base in project.order(owner)[1:]:
-        found = project.classes[base].methods.get(name)
+        found = project.classes[base].method(name)
         if found is not None:
             return Value(Kind.HOST_VALUE, refs=(Ref(Role.METHOD, found, base),))
     for outside in project.outside_bases(owner):

@@ -218,13 +218,14 @@ def raw_span(node: ast.AST) -> RawSpan:
 
 def chain_text(node: ast.AST) -> str:
     """Return `self.cache` or `name` for a chain of plain names, else ""."""
-    if isinstance(node, ast.Name):
+    # By type, because this is asked of every other expression.
+    if type(node) is ast.Name:
         return node.id
     text = ""
-    while isinstance(node, ast.Attribute):
+    while type(node) is ast.Attribute:
         text = f".{node.attr}{text}"
         node = node.value
-    return node.id + text if isinstance(node, ast.Name) else ""
+    return node.id + text if text and type(node) is ast.Name else ""
 
 
 def joined_envs(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
@@ -238,6 +239,8 @@ def joined_envs(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Va
             result[name] = value
         elif known is not value:
             result[name] = join(known, value)
+    if len(result) == len(left) == len(right):
+        return result
     for name in left.keys() - right.keys():
         if "." in name:
             # What an attribute was narrowed to in one arm only says nothing after it.

@@ -132,9 +132,9 @@ def _instance(symbol: Symbol, project: Project) -> Value:
 def _alias(text: str, project: Project, module: str) -> Value:
     """Return what a module-level type alias such as `Mask = Tensor | None` says."""
     node = _parsed(text) if text and len(text) < 200 else None
-    if node is None or isinstance(node, ast.Constant | ast.Call):
+    if node is None or isinstance(node, (ast.Constant, ast.Call)):
         return UNKNOWN
-    if isinstance(node, ast.Name | ast.Attribute) and not any(map(str.isupper, dotted(node)[-1:])):
+    if isinstance(node, (ast.Name, ast.Attribute)) and not any(map(str.isupper, dotted(node)[-1:])):
         name = dotted(node)
         if name.rpartition(".")[2] not in _TENSORS:
             return UNKNOWN

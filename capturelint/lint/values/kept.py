@@ -73,6 +73,10 @@ class Kept:
     remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
     moved: list[RawSpan] = field(default_factory=list)
 
+    def settle(self) -> None:
+        """Drop what only the evaluation itself needed: of thousands, empty sets take megabytes."""
+        del self.inputs, self.computed, self.where
+
     def note_read(self, attribute: str) -> None:
         """Note that an attribute is read, unless this call has set it."""
         if attribute not in self.written:
@@ -128,7 +132,7 @@ class Kept:
     def _mark_of_items(self, attribute: str, source: ast.expr | None, value: Value) -> Mark | None:
         """Return what storing a tuple or list means: the worst of what it holds."""
         items = value.items or ()
-        if isinstance(source, ast.Tuple | ast.List) and len(source.elts) == len(items):
+        if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(items):
             pairs = [
                 p for p in zip(source.elts, items, strict=True) if not _is_item(p[0], attribute)
             ]

@@ -37,7 +37,7 @@ def _narrowed(frame: Frame, node: ast.expr, *, outcome: bool) -> dict[str, Value
         return _narrowed_by_call(frame, node, outcome=outcome)
     if isinstance(node, ast.Name) and node.id in frame.flags:
         return narrowed(frame, frame.flags[node.id].test, outcome=outcome)
-    if isinstance(node, ast.Name | ast.Attribute) and outcome:
+    if isinstance(node, (ast.Name, ast.Attribute)) and outcome:
         return _with(
             frame, node, lambda value: value._replace(optional=False) if value.optional else value
         )
@@ -61,9 +61,9 @@ def _narrowed_by_none(frame: Frame, node: ast.Compare, *, outcome: bool) -> dict
     right = node.comparators[0]
     if not (isinstance(right, ast.Constant) and right.value is None):
         return frame.env
-    if not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+    if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         return frame.env
-    is_none = isinstance(node.ops[0], ast.Is | ast.Eq) is outcome
+    is_none = isinstance(node.ops[0], (ast.Is, ast.Eq)) is outcome
     if is_none:
         return _with(frame, node.left, lambda _: NONE)
     return _with(

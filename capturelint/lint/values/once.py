@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-from capturelint.lint.values.frame import chain_text
+from capturelint.lint.values.frame import Frame, chain_text
 from capturelint.lint.values.walk import branches
 
 _PER_STEP = ("metadata", "batch", "input", "output", "context", "ctx", "state", "kwargs", "params")
@@ -24,6 +24,15 @@ def origin(value: ast.expr) -> str:
     while isinstance(value, ast.Subscript):
         value = value.value
     return next(_lasting(value), "")
+
+
+def note_origin(frame: Frame, target: ast.expr, source: ast.expr) -> None:
+    """Note that each thing a loop gives is held by what `for group in self.param_groups` names."""
+    if isinstance(target, ast.Name):
+        chain = origin(source)
+        frame.origins.pop(target.id, None)
+        if chain.startswith(f"{frame.self_name}."):
+            frame.origins[target.id] = chain
 
 
 def is_first_call_only(
@@ -102,7 +111,7 @@ def _said_missing(test: ast.expr) -> Iterator[str]:
             yield from _lasting(test.left)
         elif isinstance(test.ops[0], ast.NotIn):
             yield from _lasting(right)
-        elif isinstance(test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE | ast.NotEq):
+        elif isinstance(test.ops[0], (ast.Lt, ast.Gt, ast.LtE, ast.GtE, ast.NotEq)):
             yield from _outgrown(test.left, right)
 
 
@@ -207,7 +216,7 @@ def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     yield from _targets(target)
-            elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
                 yield from _targets(node.target)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr in _GROWERS:
@@ -223,7 +232,7 @@ def _filled(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _targets(target: ast.expr) -> Iterator[str]:
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         for element in target.elts:
             yield from _targets(element)
         return

@@ -98,7 +98,7 @@ def _dtype(left: Value, operator: ast.operator, right: Value) -> str:
     if isinstance(number, float):
         return "float"
     if other.kind is Kind.SHAPE or isinstance(number, int):
-        is_bitwise = isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor)
+        is_bitwise = isinstance(operator, (ast.BitAnd, ast.BitOr, ast.BitXor))
         return ("int" if dtype == "bool" else dtype) if not is_bitwise or number is None else "int"
     return "float" if dtype == "float" else ""
 

@@ -33,7 +33,7 @@ class Signature:
     """What a call needs of a function, kept when its tree is dropped.
 
     `defaults` are the values of parameters that have one; `returns` is the annotation, as text where
-    that is a plain name. `used` are the parameters that the body uses as only tensors can be used,
+    that is a plain name; once it has been worked out, only what records say of it. `used` are the parameters that the body uses as only tensors can be used,
     None until somebody asks; `proven` those of them beyond doubt. `doubted` are those that the body
     compares with None, None until somebody asks.
     """
@@ -101,7 +101,7 @@ def default_value(node: ast.expr) -> Value:
         if node.value is None or isinstance(node.value, bool):
             return _COMMON_DEFAULTS[node.value]
         return Value(Kind.HOST_VALUE, constant=(node.value,))
-    if isinstance(node, ast.Tuple | ast.List | ast.Dict):
+    if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
         return HOST
     return UNKNOWN
 

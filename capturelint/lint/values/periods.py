@@ -90,7 +90,7 @@ def _is_remainder(node: ast.expr, counted: Container[str]) -> bool:
 
 def _without_shift(node: ast.expr) -> ast.expr:
     """Return what a constant is added to in `i + 1`, else the expression itself."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         return node.left if isinstance(node.right, ast.Constant) else node
     return node
 

@@ -56,7 +56,7 @@ def _assign(frame: Frame, node: ast.stmt) -> bool:
 
 def _note_flag(frame: Frame, name: str, value: ast.expr) -> None:
     """Remember the condition behind a flag, until what it speaks of is bound anew."""
-    is_condition = isinstance(value, ast.Compare | ast.BoolOp) or (
+    is_condition = isinstance(value, (ast.Compare, ast.BoolOp)) or (
         isinstance(value, ast.Call) and chain_text(value.func) in ("isinstance", "torch.is_tensor")
     )
     if not is_condition and not modes.is_asked(frame, value):
@@ -151,7 +151,7 @@ def _delete(frame: Frame, node: ast.stmt) -> bool:
 
 
 def _define(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "dispatched by type"
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "dispatched by type"
     value = frame.analysis.entrance.defined(frame, node)
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:
@@ -173,7 +173,7 @@ def _global(frame: Frame, node: ast.stmt) -> bool:
 
 
 def _import(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Import | ast.ImportFrom), "dispatched by type"
+    assert isinstance(node, (ast.Import, ast.ImportFrom)), "dispatched by type"
     file, project = frame.file, frame.analysis.project
     for name, (module, member) in imported_names(
         node, here=project.homes.plain_name(file), is_package=file.is_package

@@ -95,15 +95,15 @@ def _loop(frame: Frame, node: ast.stmt, before_each: Callable[[], None]) -> None
 
 
 def _for(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.For | ast.AsyncFor), "dispatched by type"
+    assert isinstance(node, (ast.For, ast.AsyncFor)), "dispatched by type"
     source = frame.evaluate(node.iter)
     modes.note_use(frame, node.iter)
     if source.is_device_tensor:
         frame.note(Trait.TENSOR_ITERATION)
-    if isinstance(node.iter, ast.Tuple | ast.List) and not node.iter.elts:
+    if isinstance(node.iter, (ast.Tuple, ast.List)) and not node.iter.elts:
         return run_block(frame, node.orelse)
     element = iterated(source)
-    _note_origin(frame, node.target, node.iter)
+    once.note_origin(frame, node.target, node.iter)
     if source.sources:
         element = element._replace(sources=source.sources)
         if frame.live:
@@ -111,15 +111,6 @@ def _for(frame: Frame, node: ast.stmt) -> bool:
     _loop(frame, node, lambda: bind(frame, node.target, element))
     run_block(frame, node.orelse)
     return True
-
-
-def _note_origin(frame: Frame, target: ast.expr, source: ast.expr) -> None:
-    """Note that each thing a loop gives is held by what `for group in self.param_groups` names."""
-    if isinstance(target, ast.Name):
-        chain = once.origin(source)
-        frame.origins.pop(target.id, None)
-        if chain.startswith(f"{frame.self_name}."):
-            frame.origins[target.id] = chain
 
 
 def _while(frame: Frame, node: ast.stmt) -> bool:
@@ -146,7 +137,7 @@ def _context_arms(expression: ast.expr) -> list[ast.expr]:
 
 
 def _with(frame: Frame, node: ast.stmt) -> bool:
-    assert isinstance(node, ast.With | ast.AsyncWith), "dispatched by type"
+    assert isinstance(node, (ast.With, ast.AsyncWith)), "dispatched by type"
     escapes = captures = False
     for item in node.items:
         value = frame.evaluate(item.context_expr)
@@ -233,7 +224,7 @@ def _captured_names(pattern: ast.pattern) -> list[str]:
     return [
         node.name
         for node in ast.walk(pattern)
-        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+        if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name
     ]
 
 

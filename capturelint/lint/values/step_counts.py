@@ -92,13 +92,13 @@ def _bindings(body: Sequence[ast.stmt]) -> list[str]:
     return [
         chain_text(node)
         for node in _nodes(body)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store)
     ]
 
 
 def _outer(body: Sequence[ast.stmt]) -> set[str]:
     """Return the names that statements say are of an outer scope."""
-    told = [node for node in _nodes(body) if isinstance(node, ast.Global | ast.Nonlocal)]
+    told = [node for node in _nodes(body) if isinstance(node, (ast.Global, ast.Nonlocal))]
     return {name for node in told for name in node.names}
 
 

@@ -105,7 +105,7 @@ def evaluate_ternary(frame: Frame, node: ast.IfExp) -> Value:
 
 def evaluate_compare(frame: Frame, node: ast.Compare) -> Value:
     """Return the value of a comparison: a device tensor when a side is one."""
-    if all(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
+    if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
         with frame.kept.only_asked():
             return _evaluated_compare(frame, node)
     return _evaluated_compare(frame, node)
@@ -144,12 +144,12 @@ def _test_chain(frame: Frame, node: ast.BoolOp) -> bool | None:
 
 
 def _compared(frame: Frame, left: Value, operator: ast.cmpop, right: Value) -> Value:
-    if isinstance(operator, ast.Is | ast.IsNot):
+    if isinstance(operator, (ast.Is, ast.IsNot)):
         same = _is_same(left, right)
         if same is None:
             return HOST
         return _known(same if isinstance(operator, ast.Is) else not same)
-    if isinstance(operator, ast.In | ast.NotIn):
+    if isinstance(operator, (ast.In, ast.NotIn)):
         if left.is_device_tensor or right.is_device_tensor:
             frame.note(Trait.TENSOR_MEMBERSHIP)
         return _membership(left, right, positive=isinstance(operator, ast.In))
@@ -160,7 +160,7 @@ def _compared(frame: Frame, left: Value, operator: ast.cmpop, right: Value) -> V
         return Value(Kind.DEVICE_TENSOR, "bool", rank, weak=left.weak or right.weak)
     if left.kind is Kind.HOST_TENSOR or right.kind is Kind.HOST_TENSOR:
         return Value(Kind.HOST_TENSOR, "bool")
-    if "@device" in (left.name, right.name) and isinstance(operator, ast.Eq | ast.NotEq):
+    if "@device" in (left.name, right.name) and isinstance(operator, (ast.Eq, ast.NotEq)):
         return _compared_devices(left, operator, right)
     if left.constant and right.constant:
         return _compared_constants(left.constant[0], operator, right.constant[0])

@@ -29,9 +29,9 @@ def names_doubted(node: FunctionNode) -> frozenset[str]:
     return frozenset(
         inner.left.id
         for inner in branches(node)
-        if isinstance(inner, ast.Compare)
+        if type(inner) is ast.Compare
         and isinstance(inner.left, ast.Name)
-        and isinstance(inner.ops[0], ast.Is | ast.IsNot)
+        and isinstance(inner.ops[0], (ast.Is, ast.IsNot))
         and _is_none(inner.comparators[0])
     )
 
@@ -47,21 +47,22 @@ def tensor_names(node: FunctionNode) -> tuple[frozenset[str], frozenset[str]]:
     placed: set[str] = set()
     unlike_modules: set[str] = set()
     for inner in branches(node):
-        if isinstance(inner, ast.Attribute):
-            if not isinstance(inner.value, ast.Name):
+        if type(inner) is ast.Attribute:
+            holder = inner.value
+            if type(holder) is not ast.Name:
                 continue
             if inner.attr in _PROOFS:
-                used.add(inner.value.id)
+                used.add(holder.id)
                 if inner.attr in tables.PROVING_METHODS:
-                    proven.add(inner.value.id)
+                    proven.add(holder.id)
                 if inner.attr not in _OF_MODULES:
-                    unlike_modules.add(inner.value.id)
+                    unlike_modules.add(holder.id)
             elif inner.attr == "device":
-                placed.add(inner.value.id)
-        elif (
-            isinstance(inner, ast.Call) and inner.args and chain_text(inner.func).startswith(_TORCH)
-        ):
-            used.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
+                placed.add(holder.id)
+        elif type(inner) is ast.Call and inner.args:
+            first = inner.args[0]
+            if type(first) is ast.Name and chain_text(inner.func).startswith(_TORCH):
+                used.add(first.id)
     # Arrays are on no device, and what else is on one has no sizes or sums.
     return frozenset(used), frozenset(proven | (placed & unlike_modules))
 
@@ -88,7 +89,7 @@ def _is_container_use(node: ast.AST, name: str) -> bool:
         return _is_name(node.value, name) and (is_text or isinstance(node.slice, ast.Constant))
     if isinstance(node, ast.Call) and chain_text(node.func) in _SIZED:
         return any(_is_name(arg, name) for arg in node.args)
-    if isinstance(node, ast.For | ast.comprehension):
+    if isinstance(node, (ast.For, ast.comprehension)):
         return _is_name(node.iter, name)
     if isinstance(node, ast.Starred):
         return _is_name(node.value, name)

@@ -163,3 +163,13 @@ def test_roots_and_eager_know_bases_of_other_packages(tmp_path: Path) -> None:
     }
     eager = ("subclasses:other.layers.Layer",)
     assert captured(tmp_path, _OUTSIDE, roots=roots, eager=eager) == {"pkg.models.Plain.run"}
+
+
+def test_of_many_patterns_one_is_found_by_text_across_the_end_of_a_module(tmp_path: Path) -> None:
+    project = linked(tmp_path, _FILES).project
+    many = [f"*.absent_{n}_*" for n in range(60)]
+    patterns = Patterns([*many, "*.llama.Below*.mo*", "*ma.help*"], project)
+
+    names = {f.facts.qualname for f in project.functions if patterns.match(f)}
+
+    assert names == {"BelowThat.more", "helper", "helper_fake"}

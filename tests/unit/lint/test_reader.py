@@ -150,3 +150,21 @@ def test_progress_is_told_now_and_then(tmp_path: Path) -> None:
 
     assert said[0] == "reading 50 of 60 files"
     assert said[-1].startswith("following ")
+
+
+def test_the_head_of_a_function_is_its_tree_where_that_is_at_hand(tmp_path: Path) -> None:
+    text = "def f(a):\n    return 2\n"
+    path = written(tmp_path, {"a.py": text}) / "a.py"
+    reader = Reader(tmp_path)
+    [facts], _ = reader.index([path], jobs=1, progress=None)
+    project = Project()
+    project.add(facts)
+    [function] = project.functions
+
+    head = reader.head_of(function)
+
+    assert head is not None
+    assert ast.unparse(head) == "def f(a):\n    pass"
+    assert reader.body_of(function) is reader.head_of(function)
+    path.unlink()
+    assert Reader(tmp_path).head_of(function) is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
+from capturelint.lint.values import walk
 from capturelint.lint.values.walk import branches
 
 _SOURCE = """
@@ -31,3 +33,11 @@ def test_a_leaf_itself_is_walked() -> None:
     (name,) = branches(ast.Name("x", ast.Load()))
 
     assert isinstance(name, ast.Name)
+
+
+def test_of_real_code_no_branch_is_left_out() -> None:
+    for path in Path(walk.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        wanted = [node for node in ast.walk(tree) if not isinstance(node, _LEAVES)]
+
+        assert {*map(id, branches(tree))} == {*map(id, wanted)}
