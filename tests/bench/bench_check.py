@@ -99,7 +99,7 @@ class Bench:
         """Return the line of the report about one kind of run."""
         base = _median(self.costs["ast.parse alone"]).seconds
         return (
-            f"  {name:34} {cost.seconds:7.2f} CPU s {cost.wall:7.2f} wall s"
+            f"  {name:42} {cost.seconds:7.2f} CPU s {cost.wall:7.2f} wall s"
             f" {cost.mebibytes:6.0f} MiB {cost.seconds / max(base, 0.01):6.2f} x parse"
         )
 

@@ -33,9 +33,9 @@ class Signature:
     """What a call needs of a function, kept when its tree is dropped.
 
     `defaults` are the values of parameters that have one; `returns` is the annotation, as text where
-    that is a plain name; once it has been worked out, only what records say of it. `used` are the parameters that the body uses as only tensors can be used,
-    None until somebody asks; `proven` those of them beyond doubt. `doubted` are those that the body
-    compares with None, None until somebody asks.
+    that is a plain name; once it has been worked out, only what records say of it. `used` are the
+    parameters that the body uses as only tensors can be used, None until somebody asks; `proven` those
+    of them beyond doubt. `doubted` are those that the body compares with None, None until somebody asks.
     """
 
     positional: tuple[str, ...]
