@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,8 @@ class Signature:
     `defaults` are the values of parameters that have one; `returns` is the annotation, as text where
     that is a plain name; once it has been worked out, only what records say of it. `used` are the
     parameters that the body uses as only tensors can be used, None until somebody asks; `proven` those
-    of them beyond doubt. `doubted` are those that the body compares with None, None until somebody asks.
+    of them beyond doubt. `doubted` are those that the body compares with None, `said` what the
+    annotations of all parameters say; both None until somebody asks.
     """
 
     positional: tuple[str, ...]
@@ -45,6 +46,7 @@ class Signature:
     used: frozenset[str] | None = None
     proven: frozenset[str] = frozenset()
     doubted: frozenset[str] | None = None
+    said: tuple[Value, ...] | None = None
 
 
 def signature_of(node: FunctionNode) -> Signature:
@@ -120,8 +122,8 @@ def entry_values(
     values: dict[str, Value] = {}
     by_default = defaults(node)
     args = node.args
-    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
-        said = surroundings.annotation(arg.annotation, function.file.module)
+    named = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+    for arg, said in zip(named, _said(signature, surroundings, function, named), strict=True):
         own = parameter_value(arg.arg, said, by_default.get(arg.arg))
         value = own
         if arg.arg in given:
@@ -154,6 +156,16 @@ def entry_values(
         said = surroundings.annotation(args.kwarg.annotation, function.file.module)
         values[args.kwarg.arg] = mapping(said)
     return values
+
+
+def _said(
+    signature: Signature, surroundings: Surroundings, function: Function, named: Sequence[ast.arg]
+) -> tuple[Value, ...]:
+    """Return what the annotations of all parameters say, worked out once."""
+    if signature.said is None:
+        module = function.file.module
+        signature.said = tuple(surroundings.annotation(arg.annotation, module) for arg in named)
+    return signature.said
 
 
 def _reconciled(own: Value, passed: Value, *, is_root: bool) -> Value:
