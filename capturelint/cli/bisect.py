@@ -99,7 +99,9 @@ def _rewriting(
     from capturelint.rewrite.prove import bisect_and_rewrite
 
     request = Request(options.target, settings, options.inputs, options.call)
-    return bisect_and_rewrite(request, resume=options.resume, progress=progress)
+    return bisect_and_rewrite(
+        request, resume=options.resume, progress=progress, is_partial=options.partial
+    )
 
 
 def _counted(report: Report, *, seconds: float, replays: int) -> Report:

@@ -20,6 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--fix", action="store_true", help="rewrite files in place")
     group.add_argument("--diff", action="store_true", help="show what `--fix` would do, as a patch")
     group.add_argument(
+        "--partial",
+        action="store_true",
+        help="also rewrite a part of a function of which another part stays",
+    )
+    group.add_argument(
         "--allow-dirty",
         action="store_true",
         help="also rewrite files whose text git could not give back",
@@ -32,6 +37,8 @@ def check_options(options: argparse.Namespace) -> None:
         raise FixOptionError("`--fix` writes and `--diff` shows; leave one of them out")
     if options.allow_dirty and not is_asked(options):
         raise FixOptionError("`--allow-dirty` needs `--fix` or `--diff` beside it")
+    if options.partial and not is_asked(options):
+        raise FixOptionError("`--partial` needs `--fix` or `--diff` beside it")
     if options.diff and options.format != "text":
         raise FixOptionError("`--diff` prints a patch; leave out `--format`")
     if is_asked(options) and options.target.startswith(("hf:", "timm:")):

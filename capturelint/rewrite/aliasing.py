@@ -18,14 +18,14 @@ def check_alias(node: cst.CSTNode, facts: Observed) -> None:
     assert function is not None, "only functions are observed"
     is_in_loop = any(isinstance(one, cst.For | cst.While) for one in facts.around(node))
     end = facts.span(node)[2:]
-    for write in _writes(function.body):
+    for write in writes_in(function.body):
         if is_in_loop or facts.span(write)[2:] > end:
             text = facts.text(write).split("\n")[0]
             reason = f"`{text}` writes in place what the choice may have copied"
             raise refuse(facts, write, "ALIAS", reason, "write the branch by hand")
 
 
-def _writes(node: cst.CSTNode) -> list[cst.CSTNode]:
+def writes_in(node: cst.CSTNode) -> list[cst.CSTNode]:
     """Return what writes to tensors in place, as far as code shows."""
     found: list[cst.CSTNode] = []
     if (
@@ -34,7 +34,7 @@ def _writes(node: cst.CSTNode) -> list[cst.CSTNode]:
         or (isinstance(node, cst.Call) and _is_in_place(node))
     ):
         found.append(node)
-    return found + [write for child in node.children for write in _writes(child)]
+    return found + [write for child in node.children for write in writes_in(child)]
 
 
 def _is_in_place(node: cst.Call) -> bool:

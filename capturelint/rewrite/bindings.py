@@ -72,6 +72,53 @@ def is_bound_elsewhere(tree: cst.Module, name: str, at: cst.CSTNode) -> bool:
     return any(_binds(one, name) for one in _own_nodes(function) if one not in inside)
 
 
+def is_parameter_or_bound_before(tree: cst.Module, name: str, node: cst.CSTNode) -> bool:
+    """Return whether a name has a value where a statement of a function begins.
+
+    It is a parameter, or a statement of a block around the place assigns it before.
+    """
+    function = function_of(tree)
+    if function is None:
+        return False
+    return parameter(tree, name) is not None or _assigns_before(function.body, name, node) is True
+
+
+def _assigns_before(block: cst.CSTNode, name: str, node: cst.CSTNode) -> bool | None:
+    """Return whether a block assigns a name before it comes to a node; None if it has none such."""
+    if not isinstance(block, cst.IndentedBlock):
+        return None
+    is_assigned = False
+    for statement in block.body:
+        if statement is node:
+            return is_assigned
+        if isinstance(statement, cst.SimpleStatementLine):
+            for small in statement.body:
+                targets = small.targets if isinstance(small, cst.Assign) else ()
+                is_assigned = is_assigned or any(
+                    _holds_plainly(one.target, name) for one in targets
+                )
+        for inner in _blocks(statement):
+            found = _assigns_before(inner, name, node)
+            if found is not None:
+                return is_assigned or found
+    return None
+
+
+def _blocks(statement: cst.BaseStatement) -> Iterator[cst.CSTNode]:
+    level: list[cst.CSTNode] = list(statement.children)
+    while level:
+        one = level.pop()
+        if isinstance(one, cst.IndentedBlock):
+            yield one
+        elif not isinstance(one, cst.BaseExpression):
+            level.extend(one.children)
+
+
+def _holds_plainly(target: cst.BaseExpression, name: str) -> bool:
+    items = _plain_items(target) if isinstance(target, cst.Tuple | cst.List) else None
+    return any(_is(one, name) for one in items or (target,))
+
+
 # An integer stays one when an integer is added to it in one of these ways, and a text stays a text.
 _KEEPING = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign)
 

@@ -41,6 +41,13 @@ def applied(text: str, fixes: Iterable[Fix]) -> str:
     return text
 
 
+def line_before(old: str, new: str, line: int) -> int:
+    """Return where a line of a new text, counted from 1, stood in the old one, or `line`."""
+    text = new.splitlines()[line - 1]
+    found = [at for at, one in enumerate(old.splitlines(), start=1) if one == text]
+    return min(found, key=lambda at: abs(at - line), default=line)
+
+
 def unified_diff(old: str, new: str, path: str) -> str:
     """Return the change of one file as a patch that `git apply` and `patch -p1` take; "" for none.
 

@@ -29,6 +29,12 @@ def refuse(
     return RefusedError(Refusal(code, reason, hint, facts.span(node).line))
 
 
+def conditions_in(node: cst.CSTNode) -> list[cst.BaseExpression]:
+    """Return the conditions of all branches, choices and loops in a piece of code."""
+    own = [node.test] if isinstance(node, cst.If | cst.IfExp | cst.While) else []
+    return own + [test for child in node.children for test in conditions_in(child)]
+
+
 def reads_tensor(facts: Observed, test: cst.BaseExpression) -> bool:
     """Return whether a condition asks for the truth of a tensor on the device."""
     if isinstance(test, cst.BooleanOperation):

@@ -7,14 +7,24 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from capturelint.rewrite.conditions import RefusedError, condition, grouped, reads_tensor, refuse
-from capturelint.rewrite.form import Refusal
+from capturelint.rewrite.blocks import (
+    assigned_names,
+    else_of,
+    names_in,
+    renamed,
+    statements_of,
+)
+from capturelint.rewrite.conditions import condition, grouped, reads_tensor, refuse
+from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.totality import partiality
+from capturelint.rewrite.uses import is_compared, loads, partners
 
 # Stands for `torch.where` until a form is done, so that a trial can check what it chooses from.
 WHERE = "__capturelint_where__"
+# The same for a choice by a mask.
+ROWS = "__capturelint_rows__"
 
 # Functions whose slope is infinite somewhere: 0 times that is NaN in a gradient.
 _STEEP = frozenset(
@@ -24,7 +34,9 @@ _STEEP = frozenset(
         " cosh sinh vector_norm"
     ).split()
 )
-_SIGNS = {
+# Tried in this order: where one has no infinite slope, another may.
+HARMLESS = ("1.0", "0.5", "2.0")
+SIGNS = {
     cst.AddAssign: "+",
     cst.SubtractAssign: "-",
     cst.MultiplyAssign: "*",
@@ -50,6 +62,7 @@ class Merging:
         self._harmless = harmless
         self._is_thorough = is_thorough
         self._taken: set[str] = set()
+        self._cond = ""
         self._selected = ""
         self._harmed: dict[str, str] = {}
 
@@ -74,19 +87,21 @@ class Merging:
     @contextmanager
     def counting(self, selected: str) -> Iterator[None]:
         """Emit inside what counts while `selected` is true."""
-        if self._harmless and self._selected:
-            raise RefusedError(Refusal("NESTED", "branches are nested", "write it by hand", 0))
+        before = self._selected, self._harmed
+        if self._selected:
+            selected = f"{self._torch}.logical_and({self._selected}, {selected})"
         self._selected, self._harmed = selected, {}
         yield
-        self._selected = ""
+        self._selected, self._harmed = before
 
     def test(self, node: cst.If, env: dict[str, str]) -> str:
         """Emit the condition, and return the name that holds it."""
-        if any(name.value in env for name in _read_names(node.test)):
+        if any(name.value in env for name in names_in(node.test)):
             raise refuse(self.facts, node, "ORDER", "an inner condition reads what its arm assigns")
         text = condition(self.facts, node.test, self._torch)
         cond = self._fresh("cond_")
         self.lines.append(f"{cond} = {text}")
+        self._cond = cond
         return cond
 
     @staticmethod
@@ -100,7 +115,7 @@ class Merging:
         for statement in statements:
             if isinstance(statement, cst.If) and reads_tensor(self.facts, statement.test):
                 # All that an inner branch assigns may be read by the rest of the arm.
-                for name, text in self.branch(statement, env, _assigned(statement)).items():
+                for name, text in self.branch(statement, env, assigned_names(statement)).items():
                     env[name] = self._held(name, text)
             elif isinstance(statement, cst.SimpleStatementLine):
                 for small in statement.body:
@@ -113,9 +128,7 @@ class Merging:
 
     def _fresh(self, name: str) -> str:
         """Return a name that nothing in the file has, nor any line so far."""
-        number, found = 1, name
-        while found in self.facts.words or found in self._taken:
-            number, found = number + 1, f"{name}{number + 1}"
+        found = self.facts.fresh(name, frozenset(self._taken))
         self._taken.add(found)
         return found
 
@@ -139,11 +152,30 @@ class Merging:
         if not isinstance(target, cst.Name):
             what = self.facts.text(target)
             raise refuse(self.facts, target, "TARGET", f"an arm assigns to `{what}`")
-        env[target.value] = self._held(target.value, self.value(node.value, env))
+        value = self._number(target.value, node.value) or self.value(node.value, env)
+        env[target.value] = self._held(target.value, value)
+
+    def _number(self, name: str, node: cst.BaseExpression) -> str:
+        """Return a written number as a tensor of the type that it is computed with; "" for others."""
+        found = number(node)
+        if found is None or isinstance(found, bool):
+            return ""
+        places = [place for place in loads(name, self.facts) if not self.facts.is_tensor(place)]
+        kinds = frozenset[str]().union(*(partners(place, self.facts) for place in places))
+        is_wide = kinds <= {"float32", "float64"}
+        is_whole = isinstance(found, int) and kinds <= {"int32", "int64"}
+        if len(kinds) != 1 or not (is_wide or is_whole):
+            reason = f"`{self.facts.text(node)}` is a number, which is not used with one type alone"
+            raise refuse(self.facts, node, "NUMBER", reason, _NUMBER_HINT)
+        if any(is_compared(place, self.facts) for place in places):
+            reason = f"`{name}` is compared as a number"
+            raise refuse(self.facts, node, "NUMBER", reason, _NUMBER_HINT)
+        kind = f"{self._torch}.{next(iter(kinds))}"
+        return f"{self._torch}.full((), {self.facts.text(node)}, dtype={kind}, device={self._cond}.device)"
 
     def _updated(self, node: cst.AugAssign, name: str, env: dict[str, str]) -> str:
         """Emit `name += value` as a new tensor. That nothing else held the old one, a trial shows."""
-        sign = _SIGNS.get(type(node.operator))
+        sign = SIGNS.get(type(node.operator))
         if sign is None:
             what = self.facts.text(node)
             raise refuse(self.facts, node, "STATEMENT", f"an arm does more than assign: `{what}`")
@@ -173,7 +205,7 @@ class Merging:
 
     def _harmed_by(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
         """Return what to read in place of the floating tensors of an expression."""
-        for name in _read_names(node):
+        for name in names_in(node):
             seen = self.facts.seen(name)
             is_floating = bool(seen) and all("float" in one.dtype for one in seen)
             if is_floating and name.value not in env and name.value not in self._harmed:
@@ -182,21 +214,6 @@ class Merging:
                 self.lines.append(f"{held} = {WHERE}({self._selected}, {name.value}, {other})")
                 self._harmed[name.value] = held
         return self._harmed
-
-
-def renamed(facts: Observed, node: cst.BaseExpression, env: dict[str, str]) -> str:
-    """Return the text of an expression with names replaced by those that hold them."""
-    start = facts.span(node)
-    lines = facts.text(node).split("\n")
-    found = sorted(
-        (facts.span(name), env[name.value]) for name in _read_names(node) if name.value in env
-    )
-    for span, new in reversed(found):
-        row = span.line - start.line
-        shift = start.column if row == 0 else 0
-        line = lines[row]
-        lines[row] = line[: span.column - shift] + new + line[span.end_column - shift :]
-    return "\n".join(lines)
 
 
 def _is_steep(node: cst.CSTNode) -> bool:
@@ -208,39 +225,3 @@ def _is_steep(node: cst.CSTNode) -> bool:
         if isinstance(name, cst.Name) and name.value in _STEEP:
             return True
     return any(_is_steep(child) for child in node.children)
-
-
-def else_of(node: cst.If) -> Sequence[cst.BaseStatement]:
-    """Return the statements of the other arm; an `elif` is one statement."""
-    if node.orelse is None:
-        return []
-    return [node.orelse] if isinstance(node.orelse, cst.If) else statements_of(node.orelse.body)
-
-
-def statements_of(body: cst.BaseSuite) -> Sequence[cst.BaseStatement]:
-    """Return the statements of a block, also of one behind a colon."""
-    if isinstance(body, cst.IndentedBlock):
-        return body.body
-    assert isinstance(body, cst.SimpleStatementSuite), "there are two kinds of suites"
-    return [cst.SimpleStatementLine(body.body)]
-
-
-def _assigned(node: cst.CSTNode) -> frozenset[str]:
-    """Return the names that are assigned somewhere inside."""
-    found = frozenset[str]()
-    if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name):
-        found = frozenset({node.target.value})
-    return found.union(*(_assigned(child) for child in node.children))
-
-
-def read_names(node: cst.CSTNode) -> frozenset[str]:
-    """Return the names that code reads or binds, without attributes and keywords."""
-    return frozenset(name.value for name in _read_names(node))
-
-
-def _read_names(node: cst.CSTNode) -> list[cst.Name]:
-    if isinstance(node, cst.Name):
-        return [node]
-    if isinstance(node, cst.Attribute | cst.Arg):
-        return _read_names(node.value)
-    return [name for child in node.children for name in _read_names(child)]

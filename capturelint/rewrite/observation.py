@@ -13,7 +13,8 @@ class Seen:
     """What an expression was, once. `kind`: `tensor`, `number`, `module`, `none` or `other`.
 
     Of a tensor `dtype` such as `float32`, `shape` and `device`, such as `cuda`; of others the name
-    of the type. `is_pure`: of a module, that calling it changes nothing.
+    of the type. `is_pure`: of a module, that calling it changes nothing; `is_rowwise`: that it also
+    treats each row, along its last dimension, for itself.
     """
 
     kind: str
@@ -22,6 +23,7 @@ class Seen:
     device: str = ""
     name: str = ""
     is_pure: bool = False
+    is_rowwise: bool = False
 
     @property
     def numel(self) -> int:
@@ -34,10 +36,15 @@ class Seen:
 
 @dataclass(slots=True)
 class Observation:
-    """What all runs showed, by place in the file. `outcomes`: what conditions came to."""
+    """What all runs showed, by place in the file.
+
+    `outcomes`: what conditions came to, and the elements of masks. `endless`: the line of a loop that
+    did not end, or 0.
+    """
 
     seen: dict[Span, set[Seen]] = field(default_factory=lambda: defaultdict(set))
     outcomes: dict[Span, set[bool]] = field(default_factory=lambda: defaultdict(set))
+    endless: int = 0
 
     def of(self, span: Span) -> frozenset[Seen]:
         """Return all that an expression was; nothing if it never ran."""

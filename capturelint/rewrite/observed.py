@@ -124,9 +124,16 @@ class Observed(Facts):
         attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         return frozenset(names | attributes | set(_bound(tree)))
 
-    def nodes(self, kind: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
-        """Yield the nodes of a kind, in the order of the source."""
-        found = [node for node in self._parents if isinstance(node, kind)]
+    def fresh(self, name: str, taken: frozenset[str] = frozenset()) -> str:
+        """Return a name that nothing in the file has, nor is `taken`."""
+        number, found = 1, name
+        while found in self.words or found in taken:
+            number, found = number + 1, f"{name}{number + 1}"
+        return found
+
+    def nodes(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+        """Yield the nodes of some kinds, in the order of the source."""
+        found = [node for node in self._parents if isinstance(node, kinds)]
         return iter(sorted(found, key=lambda node: self._place(self.span(node))))
 
     @staticmethod

@@ -10,10 +10,18 @@ from capturelint.verdict import Report
 _WORKER = "capturelint.rewrite.proof.worker"
 
 
-def bisect_and_rewrite(request: Request, *, resume: bool, progress: Progress | None) -> Report:
+PARTIAL = "--partial"  # said to the child, besides the request
+
+
+def bisect_and_rewrite(
+    request: Request, *, resume: bool, progress: Progress | None, is_partial: bool = False
+) -> Report:
     """Return the report on a case, with what can be written instead and which lines stay.
 
+    `is_partial`: of a function some lines may be rewritten though others stay.
     Raises a `CapturelintError` if the case cannot be used.
     """
     command = worker_command(_WORKER)
+    if is_partial:
+        command = (*command[:-1], PARTIAL, command[-1])
     return run_by_name(request, command=command, resume=resume, progress=progress)

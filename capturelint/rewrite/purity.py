@@ -122,6 +122,11 @@ def is_pure_method(node: cst.Call, facts: Facts) -> bool:
     return method in _METHODS and value.is_tensor and not value.weak
 
 
+def is_pure_method_name(name: str) -> bool:
+    """Return whether a method of tensors by that name changes nothing."""
+    return name in _METHODS
+
+
 def _keeps_arguments(node: cst.Call) -> bool:
     words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
     return words.isdisjoint(("out", "inplace"))

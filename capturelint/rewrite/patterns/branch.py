@@ -6,24 +6,18 @@ at all times: straight assignments of tensors that change nothing else.
 
 from __future__ import annotations
 
-import io
-import re
-import tokenize
 from collections.abc import Sequence
 from contextlib import suppress
 
 import libcst as cst
 
-from capturelint.finding import Edit, Span
 from capturelint.rewrite.aliasing import check_alias
-from capturelint.rewrite.conditions import RefusedError, reads_tensor, refuse
+from capturelint.rewrite.blocks import else_of, names_outside, read_names, statements_of
+from capturelint.rewrite.conditions import RefusedError, conditions_in, reads_tensor, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
-from capturelint.rewrite.merging import Merging, else_of, read_names, statements_of
+from capturelint.rewrite.lines import edit_of, inlined
+from capturelint.rewrite.merging import HARMLESS, Merging
 from capturelint.rewrite.observed import Observed
-
-_WIDTH = 100
-# Tried in this order: where one has no infinite slope, another may.
-HARMLESS = ("1.0", "0.5", "2.0")
 
 
 def sites(facts: Observed) -> list[cst.If]:
@@ -32,9 +26,21 @@ def sites(facts: Observed) -> list[cst.If]:
     for node in facts.nodes(cst.If):
         assert isinstance(node, cst.If), "only those were asked for"
         inside = any(one in found for one in facts.around(node))
-        if not inside and reads_tensor(facts, node.test):
+        if not inside and reads_tensor(facts, node.test) and not _ends_loop(node):
             found.append(node)
     return found
+
+
+def _ends_loop(node: cst.If) -> bool:
+    """Return whether a branch only leaves a loop, which another pattern knows."""
+    body = statements_of(node.body)
+    last = body[-1] if len(body) == 1 and node.orelse is None else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Break)
+
+
+def tests(node: cst.If, facts: Observed) -> list[cst.BaseExpression]:  # noqa: ARG001 - a pattern
+    """Return the conditions of a branch, and of all inside of it."""
+    return conditions_in(node)
 
 
 def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:
@@ -55,7 +61,7 @@ def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refus
 def _form(node: cst.If, facts: Observed, merging: Merging) -> Form:
     is_leaving = _returns(statements_of(node.body)) or _returns(else_of(node))
     last = _returned(node, facts, merging) if is_leaving else _assigned(node, facts, merging)
-    return Form(Grade.PROVEN, (_edit(node, last, merging.lines, facts),))
+    return Form(Grade.PROVEN, (edit_of(node, last, merging.lines, facts),))
 
 
 def _assigned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:
@@ -65,7 +71,7 @@ def _assigned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:
         raise refuse(facts, node, "NOTHING", "nothing that its arms assign is read later")
     merging.lines += [f"{name} = {text}" for name, text in chosen.items()]
     if len(chosen) == 1:
-        merging.lines = _inlined(merging.lines)
+        merging.lines = inlined(merging.lines)
     return node
 
 
@@ -99,7 +105,7 @@ def _returned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:
     texts = [merging.choice(cond, *pair) for pair in zip(*values, strict=True)]
     merging.lines.append(f"return {', '.join(texts)}{',' if forms == {True} else ''}")
     if len(texts) == 1:
-        merging.lines = _inlined(merging.lines)
+        merging.lines = inlined(merging.lines)
     is_open = rest and not (_returns(statements_of(node.body)) and _returns(else_of(node)))
     return rest[-1] if is_open else node
 
@@ -121,50 +127,4 @@ def _live(node: cst.If, facts: Observed) -> frozenset[str]:
     assert function is not None, "only functions are observed"
     if any(isinstance(one, cst.For | cst.While) for one in facts.around(node)):
         return read_names(function)
-    return _outside(function.body, node)
-
-
-def _outside(block: cst.CSTNode, node: cst.If) -> frozenset[str]:
-    if block is node:
-        return frozenset()
-    if not block.children:
-        return read_names(block)
-    if isinstance(block, cst.BaseExpression | cst.BaseSmallStatement):
-        return read_names(block)
-    return frozenset[str]().union(*(_outside(child, node) for child in block.children))
-
-
-def _inlined(lines: list[str]) -> list[str]:
-    """Return lines, with names that the last line alone reads replaced by their text if short."""
-    *before, last = lines
-    kept: list[str] = []
-    for at, line in enumerate(before):
-        name, _, text = line.partition(" = ")
-        word = re.compile(rf"\b{name}\b")
-        is_read_before = any(word.search(other) for other in before[at + 1 :])
-        new = word.sub(text.replace("\\", r"\\"), last)
-        if is_read_before or len(word.findall(last)) != 1 or len(new) > _WIDTH or "\n" in new:
-            kept.append(line)
-        else:
-            last = new
-    return [*kept, last]
-
-
-def _edit(node: cst.If, last: cst.CSTNode, lines: list[str], facts: Observed) -> Edit:
-    """Return the edit that puts lines in place of a branch, its comments before them."""
-    start, end = facts.span(node), facts.span(last)
-    last_line = facts.source.line(end.end_line)
-    indent = facts.source.line(start.line)[: start.column]
-    comments = _comments(start.line, end.end_line, facts)
-    text = f"\n{indent}".join([*comments, *lines])
-    return Edit(Span(start.line, start.column, end.end_line, len(last_line)), text)
-
-
-def _comments(first: int, last: int, facts: Observed) -> list[str]:
-    text = "\n".join(facts.source.lines)
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return [
-        token.string
-        for token in tokens
-        if token.type == tokenize.COMMENT and first <= token.start[0] <= last
-    ]
+    return names_outside(node, facts)

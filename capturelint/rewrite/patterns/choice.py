@@ -6,7 +6,7 @@ import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.rewrite.aliasing import check_alias
-from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor
+from capturelint.rewrite.conditions import RefusedError, condition, conditions_in, reads_tensor
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.merging import Merging
 from capturelint.rewrite.observed import Observed
@@ -16,6 +16,11 @@ def sites(facts: Observed) -> list[cst.IfExp]:
     """Return the choices of a function by tensors, the outer ones first."""
     found = [one for one in facts.nodes(cst.IfExp) if isinstance(one, cst.IfExp)]
     return [one for one in found if reads_tensor(facts, one.test)]
+
+
+def tests(node: cst.IfExp, facts: Observed) -> list[cst.BaseExpression]:  # noqa: ARG001 - a pattern
+    """Return the conditions of a choice, and of all inside of it."""
+    return conditions_in(node)
 
 
 def match(node: cst.IfExp, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:

@@ -36,7 +36,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if line is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
         return ()
     call = small.value
-    if not _is_writer(site, call):
+    if not is_writer(site, call):
         return ()
     if _is_scripted(site):
         return site.refusal("SCRIPT", "TorchScript has no test for a capture", _HINT)
@@ -97,7 +97,7 @@ def _lines_in_strings(site: Site, line: cst.SimpleStatementLine) -> set[int]:
     return found
 
 
-def _is_writer(site: Site, call: cst.Call) -> bool:
+def is_writer(site: Site, call: cst.Call) -> bool:
     """Return whether a call does nothing but print, warn or log."""
     name = site.facts.full_name(call.func)
     if name in _WRITERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -12,15 +12,15 @@ import torch
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
-from capturelint.rewrite.compose import applied
+from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Refusal
 from capturelint.rewrite.imports import Torch, torch_in_file
-from capturelint.rewrite.merging import WHERE
+from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
-from capturelint.rewrite.patterns import branch, choice
+from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.gradients import Gradients, gradient_difference, is_filled
-from capturelint.rewrite.proof.mutants import constants_in, is_bounded, mutants
+from capturelint.rewrite.proof.mutants import constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
 from capturelint.rewrite.proof.trial import (
@@ -28,6 +28,7 @@ from capturelint.rewrite.proof.trial import (
     Came,
     Input,
     Inputs,
+    checked_rows,
     checked_where,
     is_exact,
     shares_less,
@@ -35,6 +36,7 @@ from capturelint.rewrite.proof.trial import (
 from capturelint.source import SourceFile
 
 _MOST_PLACES = 40
+_MOST_HELD = 8  # numbers that buffers are filled with
 _STEPS = 2  # whose inputs are changed, each in some forty ways
 
 
@@ -58,7 +60,8 @@ class Rewriting:
     `around`: the callables of the case, which may call the function elsewhere too, on other things.
     `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
     `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
-    `copies`: a result no longer shares memory with an input or a buffer.
+    `copies`: a result no longer shares memory with an input or a buffer. `is_partial`: places that
+    cannot be rewritten stay; `refused` says why, by their text.
     """
 
     path: str
@@ -72,33 +75,81 @@ class Rewriting:
     has_gradients: bool = False
     fills_gradients: bool = False
     copies: bool = False
+    is_partial: bool = False
+    refused: dict[str, str] = field(default_factory=dict)
+    before: str = ""
 
     def run(self) -> int:
-        """Rewrite all that patterns know, and return the number of places. Raises `KeptError`."""
+        """Rewrite all that patterns know, and return the number of places.
+
+        Raises `KeptError` for the first place that stays, or, if `is_partial`, if all do.
+        """
+        self.before = self.text
         self.functions = functions_of(self.path, self.qualname)
         inputs = list(self._inputs())
         reference: Reference | None = None
         for number in range(_MOST_PLACES):
             observed, came = self._observed(inputs)
             reference = reference or Reference(inputs, came, self._gradients(inputs))
-            found = next(_sites(observed), None)
-            if found is None:
-                return number
-            node, match = found
-            known = torch_in_file(observed.source)
-            if known is None:
-                raise KeptError("what `torch` is called in its file cannot be told")
-            forms = match(node, observed, known.name)
-            if isinstance(forms, Refusal):
-                raise KeptError(f"line {forms.line}: {forms}")
-            self._check_both_ways(node, observed)
-            self.text = self._first_proven(forms, known, reference)
+            if self._step(observed, reference):
+                continue
+            if self.refused and not number:
+                raise KeptError(next(iter(self.refused.values())))
+            return number
         raise KeptError("it has too many places to rewrite")
+
+    def _step(self, observed: Observed, reference: Reference) -> bool:
+        """Rewrite the next place, and return whether there was one."""
+        known = torch_in_file(observed.source)
+        if known is None:
+            raise KeptError("what `torch` is called in its file cannot be told")
+        for node, patterns in sites(observed).items():
+            text = observed.text(node)
+            if text in self.refused:
+                continue
+            try:
+                self._rewrite(node, patterns, observed, known, reference)
+            except KeptError as error:
+                if not self.is_partial:
+                    raise
+                self.refused[text] = str(error)
+            else:
+                return True
+        return False
+
+    def _rewrite(
+        self,
+        node: cst.CSTNode,
+        patterns: Sequence[Pattern],
+        observed: Observed,
+        known: Torch,
+        reference: Reference,
+    ) -> None:
+        """Write what the first pattern offers that is proven. Raises `KeptError` if none is."""
+        reasons: list[str] = []
+        for pattern in patterns:
+            forms = pattern.match(node, observed, known.name)
+            if isinstance(forms, Refusal):
+                reasons.append(f"line {line_before(self.before, self.text, forms.line)}: {forms}")
+                continue
+            try:
+                self._check_both_ways(pattern.tests(node, observed), observed)
+                self.text = self._first_proven(forms, known, reference)
+            except KeptError as error:
+                reasons.append(str(error))
+            else:
+                return
+        raise KeptError(reasons[0])
 
     def _inputs(self) -> Iterator[Input]:
         constants = constants_in(function_named(self.text, self.path, self.qualname).node)
         for seed, calls in enumerate(self.bench.part.steps[:_STEPS]):
-            yield from mutants(calls, constants, seed)
+            yield from (Input(*one) for one in mutants(calls, constants, seed))
+        if self.bench.has_buffers:
+            calls = self.bench.part.steps[0]
+            for number in constants[:_MOST_HELD]:
+                copies = tuple(call.copied() for call in calls)
+                yield Input(f"and buffers of {number:g}", copies, number)
 
     def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came]]:
         """Run the function as it is by now on all inputs, and return what it showed."""
@@ -109,17 +160,21 @@ class Rewriting:
         recorder.instrumented(named.tree, named.node, source)
         code = code_in(compile(named.tree, self.path, "exec"), self.qualname)
         with self._running(code, {NAME: recorder, **self.names}):
-            came = [self.bench.came(calls) for _, calls in inputs]
+            came = [self.bench.came(one.calls, one.held) for one in inputs]
             for bench in self.around:
                 for calls in bench.part.steps[:_STEPS]:
                     bench.came(calls)
+        if observation.endless:
+            raise KeptError(
+                f"line {observation.endless}: its loop has no bound; choose a maximum of turns"
+            )
         if all(one.seen is None for one in came):
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
         return Observed(named, source, observation), came
 
-    def _check_both_ways(self, node: cst.CSTNode, observed: Observed) -> None:
+    def _check_both_ways(self, tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
         """Raise unless inputs led to both outcomes of each condition of a place."""
-        for test in _tests(node):
+        for test in tests:
             reached = observed.observation.outcomes.get(observed.span(test), set())
             if reached != {True, False}:
                 came = " and ".join(str(one) for one in sorted(reached)) or "nothing"
@@ -131,7 +186,7 @@ class Rewriting:
         """Return the gradients of the function as it is, for inputs that are finite."""
         if self.bench.instance.case.mode == "inference":
             return []
-        return [self.bench.gradients(calls) for name, calls in inputs if is_bounded(name)]
+        return [self.bench.gradients(one.calls) for one in inputs if one.has_slopes]
 
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""
@@ -139,18 +194,20 @@ class Rewriting:
         for form in forms:
             text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])
             code = code_in(compile(text, self.path, "exec"), self.qualname)
-            with self._running(code, {**self.names, WHERE: checked_where, known.name: torch}):
+            names = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
+            with self._running(code, {**self.names, **names}):
                 reason = self._forward(reference) or self._backward(reference)
             if not reason:
                 self.names[known.name] = torch
-                return text.replace(WHERE, f"{known.name}.where")
+                where = f"{known.name}.where"
+                return text.replace(WHERE, where).replace(ROWS, where)
             reasons.append(reason)
         raise KeptError(reasons[0])
 
     def _forward(self, reference: Reference) -> str:
         """Return what tells the code that runs now from the old one, "" if nothing does."""
-        for (name, calls), old in zip(reference.inputs, reference.came, strict=True):
-            new = self.bench.came(calls)
+        for (name, calls, held), old in zip(reference.inputs, reference.came, strict=True):
+            new = self.bench.came(calls, held)
             difference = self.bench.difference(old, new)
             if difference:
                 return f"not the same with inputs {name}: {difference}"
@@ -162,7 +219,7 @@ class Rewriting:
         """Return which gradients differ, "" if none do."""
         settings = self.bench.settings
         tolerance = Tolerance(settings.rtol, settings.atol)
-        bounded = [name for name, _ in reference.inputs if is_bounded(name)]
+        bounded = [one.name for one in reference.inputs if one.has_slopes]
         pairs = zip(bounded, reference.gradients, self._gradients(reference.inputs), strict=True)
         for name, old, new in pairs:
             if isinstance(old, str) or isinstance(new, str):
@@ -190,20 +247,3 @@ class Rewriting:
                 yield
         except CannotSwapError as error:
             raise KeptError(str(error)) from error
-
-
-Match = Callable[[cst.CSTNode, Observed, str], tuple[Form, ...] | Refusal]
-
-
-def _sites(observed: Observed) -> Iterator[tuple[cst.CSTNode, Match]]:
-    """Yield the places that patterns know, the last in the source first, inner ones before outer."""
-    for pattern in (choice, branch):
-        for node in reversed(pattern.sites(observed)):
-            yield node, pattern.match
-
-
-def _tests(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    if isinstance(node, cst.If | cst.IfExp):
-        yield node.test
-    for child in node.children:
-        yield from _tests(child)

@@ -25,8 +25,9 @@ from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
-from capturelint.rewrite.observed import function_named, qualname_at
+from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.function import KeptError, Rewriting
+from capturelint.rewrite.proof.remaining import left_over, still_blamed
 from capturelint.rewrite.proof.swapping import swapped
 from capturelint.rewrite.proof.trial import Bench
 from capturelint.rewrite.proof.whole import Whole
@@ -42,10 +43,11 @@ def judge_and_rewrite(
     *,
     known: Mapping[str, Outcome],
     emit: Callable[[Event], None],
+    is_partial: bool = False,
 ) -> Report:
     """Return the report on a case, with what can be written in place of the lines to blame.
 
-    Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
+    `is_partial`: of a function some lines may be rewritten though others stay. Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
     """
     report = judge(load, backend, settings, known=known, emit=emit)
     culprits = [one for one in report.culprits if one.place is not None]
@@ -58,7 +60,9 @@ def judge_and_rewrite(
     except CannotRunError as error:
         return replace(report, kept=tuple(_kept(culprits, str(error))))
     modules = Modules(warm, backend, settings, ledger, Tally())
-    rewrites, kept = _Work(load, backend, settings, ledger, emit, warm, modules).done(culprits)
+    rewrites, kept = _Work(
+        load, backend, settings, ledger, emit, warm, modules, is_partial=is_partial
+    ).done(culprits)
     return replace(report, rewrites=rewrites, kept=kept)
 
 
@@ -83,7 +87,10 @@ class _Work:
         emit: Callable[[Event], None],
         warm: Warm,
         modules: Modules,
+        *,
+        is_partial: bool,
     ) -> None:
+        self._is_partial = is_partial
         self._load = load
         self._backend = backend
         self._settings = settings
@@ -143,11 +150,13 @@ class _Work:
         file = self._files[path]
         bench = self._bench(part, step)
         around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
-        rewriting = Rewriting(path, qualname, file.text, bench, around)
+        rewriting = Rewriting(path, qualname, file.text, bench, around, is_partial=self._is_partial)
         if not rewriting.run():
             raise KeptError("no pattern is known for it")
+        stays = left_over(culprits, file.text, rewriting.text) if rewriting.refused else []
+        self._kept += _kept(stays, next(iter(rewriting.refused.values()), ""))
         file.text = rewriting.text
-        file.done[qualname] = rewriting, culprits
+        file.done[qualname] = rewriting, [one for one in culprits if one not in stays]
 
     def _bench(self, part: Part, step: str) -> Bench:
         return Bench(
@@ -185,7 +194,10 @@ class _Work:
             difference = whole.difference(before, whole.came())
             report = judge(self._load, self._backend, self._settings, known={}, emit=self._tell)
         for path, file in self._files.items():
-            reasons = [_still(report, path, file.text, qualname) for qualname in file.done]
+            reasons = [
+                still_blamed(report, path, file.text, name, rewriting.refused)
+                for name, (rewriting, _) in file.done.items()
+            ]
             why = next(filter(None, [difference, *reasons]), "")
             if why:
                 self._drop(file, why)
@@ -222,16 +234,6 @@ class _Work:
             yield "gradients that were None are zeros now, which weight decay tells apart"
         if any(one.copies for one in done):
             yield "a result no longer shares memory with what the old code returned itself"
-
-
-def _still(report: Report, path: str, text: str, qualname: str) -> str:
-    """Return what a report says of a function, "" if it is no longer to blame."""
-    facts = function_named(text, path, qualname).facts
-    for one in report.culprits:
-        place = one.place
-        if place and place.path == path and facts.first_line <= place.line <= facts.end_line:
-            return f"once rewritten it is still to blame: {one.message.splitlines()[0]}"
-    return ""
 
 
 def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:

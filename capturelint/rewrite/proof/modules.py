@@ -10,6 +10,10 @@ _PURE = (
     *(nn.Hardswish, nn.Identity, nn.Softmax, nn.Flatten, nn.Unflatten, nn.AvgPool1d, nn.AvgPool2d),
     *(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.MaxPool2d),
 )
+_ROWWISE = (
+    *(nn.Linear, nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.LeakyReLU),
+    *(nn.ELU, nn.Mish, nn.Hardswish, nn.Identity),
+)
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -21,3 +25,17 @@ def is_pure(module: nn.Module) -> bool:
         return all(is_pure(child) for child in module)
     # One that writes over what it is given is not; nor dropout, whose code also runs in training.
     return type(module) in _PURE and not getattr(module, "inplace", False)
+
+
+def is_rowwise(module: nn.Module) -> bool:
+    """Return whether a call of a module is pure, and each row of the result comes of one row alone.
+
+    A row is all that the last dimension holds.
+    """
+    if not is_pure(module):
+        return False
+    if type(module) is nn.Sequential:
+        return all(is_rowwise(child) for child in module)
+    if isinstance(module, nn.LayerNorm | nn.RMSNorm):
+        return len(module.normalized_shape) == 1
+    return type(module) in _ROWWISE

@@ -11,10 +11,11 @@ from torch import nn
 
 from capturelint.finding import Span
 from capturelint.rewrite.observation import Observation, Seen
-from capturelint.rewrite.proof.modules import is_pure
+from capturelint.rewrite.proof.modules import is_pure, is_rowwise
 from capturelint.source import SourceFile, column_of
 
 NAME = "__capturelint_seen__"
+_MOST_TURNS = 10_000  # of a loop, in a row
 _WRAPPED = (
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare),
     *(ast.BoolOp, ast.UnaryOp, ast.IfExp),
@@ -27,27 +28,49 @@ class Recorder:
     def __init__(self, observation: Observation) -> None:
         self.observation = observation
         self._spans: list[tuple[Span, bool]] = []
+        self._turns: dict[int, int] = {}
 
     def instrumented(self, tree: ast.Module, function: ast.FunctionDef, source: SourceFile) -> None:
         """Change a function of a tree so that it calls `NAME` with each of its values."""
         tests = {id(test) for test in _tests(function)}
-        wrapping = _Wrapping(self, tests, source)
+        loops = {id(one.test) for one in ast.walk(function) if isinstance(one, ast.While)}
+        wrapping = _Wrapping(self, tests, loops, source)
         function.body = [wrapping.visit(statement) for statement in function.body]
         ast.fix_missing_locations(tree)
 
-    def place(self, span: Span, *, is_test: bool) -> int:
+    def place(self, span: Span, *, is_test: bool, is_loop: bool) -> int:
         """Return the number by which a place is noted."""
         self._spans.append((span, is_test))
+        if is_loop:
+            self._turns[len(self._spans) - 1] = 0
         return len(self._spans) - 1
 
     def __call__(self, number: int, value: Any) -> Any:
         """Note a value, and return it."""
         span, is_test = self._spans[number]
         self.observation.seen[span].add(seen(value))
-        is_one = isinstance(value, bool | int | float)
-        if is_test and (is_one or (isinstance(value, torch.Tensor) and value.numel() == 1)):
-            self.observation.outcomes[span].add(bool(value))
+        outcomes = self.observation.outcomes
+        if isinstance(value, torch.Tensor):
+            if value.dtype is torch.bool and value.numel() > 1:
+                # Of a mask both outcomes may be seen at once.
+                outcomes[span].update({bool(value.any()), bool(value.all())})
+            elif is_test and value.numel() == 1:
+                outcomes[span].add(bool(value))
+        elif is_test and isinstance(value, bool | int | float):
+            outcomes[span].add(bool(value))
+        if number in self._turns:
+            self._count_turn(number, value)
         return value
+
+    def _count_turn(self, number: int, value: Any) -> None:
+        self._turns[number] = self._turns[number] + 1 if value else 0
+        if self._turns[number] > _MOST_TURNS:
+            self.observation.endless = self._spans[number][0].line
+            raise EndlessError("a loop does not end")
+
+
+class EndlessError(Exception):
+    """A loop went on for too many turns."""
 
 
 def seen(value: object) -> Seen:
@@ -56,7 +79,12 @@ def seen(value: object) -> Seen:
         dtype = str(value.dtype).removeprefix("torch.")
         return Seen("tensor", dtype, tuple(value.shape), value.device.type, type(value).__name__)
     if isinstance(value, nn.Module):
-        return Seen("module", name=type(value).__name__, is_pure=is_pure(value))
+        return Seen(
+            "module",
+            name=type(value).__name__,
+            is_pure=is_pure(value),
+            is_rowwise=is_rowwise(value),
+        )
     if value is None:
         return Seen("none")
     kind = "number" if isinstance(value, bool | int | float) else "other"
@@ -66,15 +94,26 @@ def seen(value: object) -> Seen:
 def _tests(function: ast.FunctionDef) -> Iterable[ast.expr]:
     for node in ast.walk(function):
         if isinstance(node, ast.If | ast.IfExp | ast.While):
-            yield node.test
+            yield from _parts(node.test)
+
+
+def _parts(test: ast.expr) -> Iterable[ast.expr]:
+    """Yield a condition, and those that it is joined of."""
+    yield test
+    if isinstance(test, ast.BoolOp):
+        for one in test.values:
+            yield from _parts(one)
 
 
 class _Wrapping(ast.NodeTransformer):
     """Puts a call around each expression that is read; nested functions stay as they are."""
 
-    def __init__(self, recorder: Recorder, tests: set[int], source: SourceFile) -> None:
+    def __init__(
+        self, recorder: Recorder, tests: set[int], loops: set[int], source: SourceFile
+    ) -> None:
         self._recorder = recorder
         self._tests = tests
+        self._loops = loops
         self._source = source
 
     def visit(self, node: ast.AST) -> Any:
@@ -86,12 +125,13 @@ class _Wrapping(ast.NodeTransformer):
             if node.value is not None:
                 node.value = self.visit(node.value)
             return node
-        is_test = id(node) in self._tests
+        is_test, is_loop = id(node) in self._tests, id(node) in self._loops
         self.generic_visit(node)
         is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         if not isinstance(node, _WRAPPED) or not is_read:
             return node
-        number = self._recorder.place(self._span(cast("ast.expr", node)), is_test=is_test)
+        span = self._span(cast("ast.expr", node))
+        number = self._recorder.place(span, is_test=is_test, is_loop=is_loop)
         call = ast.Call(ast.Name(NAME, ast.Load()), [ast.Constant(number), node], [])
         return ast.copy_location(call, node)
 

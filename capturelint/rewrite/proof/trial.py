@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.compare import Tolerance
@@ -22,12 +23,24 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.trees.parked import back
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
+from capturelint.rewrite.proof.mutants import is_bounded
 
 _STEPS = 2  # of which inputs are changed; each in some forty ways
 
 
-# What a part receives in one step, by what was done to it.
-Input: TypeAlias = tuple[str, tuple[Call, ...]]
+class Input(NamedTuple):
+    """What a part receives in one step. `held`: what its floating buffers are filled with before."""
+
+    name: str  # what was done to it
+    calls: tuple[Call, ...]
+    held: float | None = None
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether gradients are compared: for finite numbers, in the state as it is."""
+        return self.held is None and is_bounded(self.name)
+
+
 Inputs: TypeAlias = list[Input]
 
 
@@ -51,14 +64,14 @@ class Bench:
     settings: Settings
     tell: Callable[[], None]
 
-    def came(self, calls: tuple[Call, ...]) -> Came:
-        """Run the calls of one step eagerly."""
+    def came(self, calls: tuple[Call, ...], held: float | None = None) -> Came:
+        """Run the calls of one step eagerly, with floating buffers that are filled before, or not."""
         self.tell()
         part = replace(self.part, steps=(calls,), numbers=(0,))
         runs = Runs(
             part, self.backend, self.settings.seed, self.instance.prepare, StandIns(()), Tally()
         )
-        with self.modules.from_start(), self.instance.state.watching():
+        with self.modules.from_start(), self.instance.state.watching(), self._filled(held):
             try:
                 (seen,) = runs.seen(1)
             except Exception as error:  # noqa: BLE001 - user code may raise anything
@@ -78,6 +91,30 @@ class Bench:
             except Exception as error:  # noqa: BLE001 - user code may raise anything
                 self._check_device()
                 return type(error).__name__
+
+    @property
+    def has_buffers(self) -> bool:
+        """Whether the part has floating buffers."""
+        return bool(self._buffers())
+
+    def _buffers(self) -> list[Tensor]:
+        buffers = self.part.run.buffers() if isinstance(self.part.run, nn.Module) else ()
+        return [one for one in buffers if one.is_floating_point()]
+
+    @contextmanager
+    def _filled(self, held: float | None) -> Iterator[None]:
+        """Let the floating buffers of the part hold a number inside, and what they held again after."""
+        chosen = [] if held is None else self._buffers()
+        before = [one.clone() for one in chosen]
+        with torch.no_grad():
+            for one in chosen:
+                one.fill_(held or 0.0)
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for one, old in zip(chosen, before, strict=True):
+                    one.copy_(old)
 
     def _check_device(self) -> None:
         """Raise if the device is lost: from then on everything raises, the old code and the new."""
@@ -132,6 +169,21 @@ def checked_where(condition: Tensor, first: object, second: object) -> Tensor:
     if condition.dim():
         raise UnlikeError("by more than one truth value")
     return torch.where(condition, first, second)
+
+
+def checked_rows(mask: Tensor, first: object, second: object) -> Tensor:
+    """Choose element by element as `torch.where` does, without making anything larger or other."""
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        raise UnlikeError(f"a {type(first).__name__} and a {type(second).__name__}")
+    if first.dtype != second.dtype:
+        raise UnlikeError("tensors of other types")
+    if first.device != second.device:
+        raise UnlikeError("tensors of other devices")
+    if first.shape not in (second.shape, torch.Size()):
+        raise UnlikeError("tensors of other shapes")
+    if torch.where(mask, second, second).shape != second.shape:
+        raise UnlikeError("by a mask of another shape")
+    return torch.where(mask, first, second)
 
 
 class UnlikeError(Exception):

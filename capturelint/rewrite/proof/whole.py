@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from capturelint.rewrite.proof.mutants import mutants
-from capturelint.rewrite.proof.trial import Bench, Came, Inputs
+from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
 
 _PLAIN = (0.0, 1.0)  # what inputs are filled with, besides what they hold
 
@@ -26,13 +26,13 @@ class Whole:
         if not self._inputs:
             self._inputs = [_inputs_of(bench) for bench in self.benches]
         pairs = zip(self.benches, self._inputs, strict=True)
-        return [[bench.came(calls) for _, calls in inputs] for bench, inputs in pairs]
+        return [[bench.came(one.calls) for one in inputs] for bench, inputs in pairs]
 
     def difference(self, old: list[list[Came]], new: list[list[Came]]) -> str:
         """Return in words what tells two rounds of runs apart, "" if nothing does."""
         rounds = zip(self.benches, self._inputs, old, new, strict=True)
         for bench, inputs, before, after in rounds:
-            for (name, _), one, other in zip(inputs, before, after, strict=True):
+            for (name, *_), one, other in zip(inputs, before, after, strict=True):
                 found = bench.difference(one, other)
                 if found:
                     return f"around it, the case is not the same with inputs {name}: {found}"
@@ -42,7 +42,7 @@ class Whole:
 def _inputs_of(bench: Bench) -> Inputs:
     steps = bench.part.steps
     recorded = [
-        (f"of step {number}", tuple(call.copied() for call in calls))
+        Input(f"of step {number}", tuple(call.copied() for call in calls))
         for number, calls in enumerate(steps)
     ]
-    return recorded + list(mutants(steps[0], _PLAIN, 0))
+    return recorded + [Input(*one) for one in mutants(steps[0], _PLAIN, 0)]

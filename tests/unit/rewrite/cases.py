@@ -3,25 +3,87 @@
 from __future__ import annotations
 
 import ast
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from capturelint.bundle import bundled
 
 if TYPE_CHECKING:
     from capturelint.verdict import Report
 
+FOLDER = bundled("fixtures") / "rewrites"
+FILES = sorted(path for path in FOLDER.glob("*.py") if not path.stem.endswith(".fixed"))
+# What makes the inputs of classes without a function of their own, by the names of arguments.
+_SHARED = {"x": "inputs", "xy": "pairs", "xn": "counts"}
 
-def judged(path: Path, name: str, inputs: str) -> Report:
-    """Return the report on a class of a file, with what can be written instead."""
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One class of a fixture. `inputs`: the function that makes what it receives.
+
+    `kept`: words of the reason for which it stays as it is, "" if it is rewritten. `is_clean`: there
+    is nothing wrong with it. `trains`: in training mode.
+    """
+
+    path: Path
+    name: str
+    inputs: str
+    text: str
+    kept: str
+    is_clean: bool
+    trains: bool
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether it is shown as it is rewritten."""
+        return not self.kept and not self.is_clean
+
+    @property
+    def fixed(self) -> Path:
+        """The file that shows how it is rewritten."""
+        return self.path.with_suffix(".fixed.py")
+
+
+def examples() -> list[Example]:
+    """Return all classes of the fixtures but those that others are made of."""
+    found: list[Example] = []
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        functions = {one.name for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
+        for name, source in classes(text).items():
+            if not name.startswith("_"):
+                found.append(_example(path, name, source, functions))
+    return found
+
+
+def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
+    marks = text.split("\n")[0].partition("#")[2]
+    kept = marks.partition("kept: ")[2].strip()
+    own = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    arguments = re.search(r"def forward\(self, (.*?)\)", text)
+    assert arguments is not None, name
+    letters = "".join(re.findall(r"(\w): Tensor", arguments[1]))
+    inputs = own if own in functions else _SHARED[letters]
+    return Example(path, name, inputs, text, kept, "replays equal" in marks, "train" in marks)
+
+
+def judged(example: Example, path: Path | None = None, *, is_partial: bool = False) -> Report:
+    """Return the report on a class, as it stands in `path`, with what can be written instead."""
     from capturelint.debug import backends
     from capturelint.debug.cases.loading import load
     from capturelint.debug.settings import Settings
     from capturelint.rewrite.proof.judge import judge_and_rewrite
 
-    settings = Settings(backend="simulated")
+    file = path or example.path
+    settings = Settings(backend="simulated", train=example.trains)
     backend, _ = backends.chosen(settings)
-    make = load(f"{path}:{name}", inputs=f"{path}:{inputs}", settings=settings)
+    make = load(f"{file}:{example.name}", inputs=f"{file}:{example.inputs}", settings=settings)
     with backend.session():
-        return judge_and_rewrite(make, backend, settings, known={}, emit=lambda _: None)
+        return judge_and_rewrite(
+            make, backend, settings, known={}, emit=lambda _: None, is_partial=is_partial
+        )
 
 
 def classes(text: str) -> dict[str, str]:

@@ -1,0 +1,103 @@
+"""What the source alone decides, where a run has shown the tensors: fills, lists, stored numbers.
+
+A short list of numbers that is no range is put together from fills: no copy, and the same numbers.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import libcst as cst
+
+from capturelint.finding import Edit
+from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.literals import numbers
+from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.patterns import device_fill, list_index, moved_fill, stored_number
+from capturelint.rewrite.site import Site, indices_of
+from capturelint.rule import argument, method_call
+
+_MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
+_MOST = 8  # numbers, each a kernel of its own
+
+
+def sites(facts: Observed) -> list[cst.CSTNode]:
+    """Return the places that copy numbers of the host to the device."""
+    return [
+        node for node in facts.nodes(cst.Call, cst.Subscript) if _pattern(node, facts) is not None
+    ]
+
+
+def tests(node: cst.CSTNode, facts: Observed) -> list[cst.BaseExpression]:  # noqa: ARG001 - a pattern
+    """Return nothing: there is one way."""
+    return []
+
+
+def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:
+    """Offer what the pattern of the source offers, or numbers put together."""
+    pattern = _pattern(node, facts)
+    assert pattern is not None, "that makes it a site"
+    found: tuple[Form, ...] | Refusal = pattern.match(Site("", node, facts))
+    if isinstance(found, Refusal) and pattern is device_fill and isinstance(node, cst.Call):
+        text = _stacked(node, facts, torch)
+        if text:
+            return Site("", node, facts).form(Grade.PROVEN, Edit(facts.span(node), text))
+    return found
+
+
+def _pattern(node: cst.CSTNode, facts: Observed) -> ModuleType | None:
+    if isinstance(node, cst.Subscript):
+        if not facts.value(node.value).is_device_tensor:
+            return None
+        if any(isinstance(one, cst.List) for one in indices_of(node)):
+            return list_index
+        statement = next(facts.around(node))
+        is_target = isinstance(statement, cst.AssignTarget)
+        is_filled = is_target and not facts.seen(node)
+        return stored_number if is_filled and _stores_number(node, facts) else None
+    if not isinstance(node, cst.Call) or not facts.value(node).is_device_tensor:
+        return None
+    called = method_call(node)
+    if facts.full_name(node.func) in _MAKING:
+        return device_fill if _has_numbers(node) else None
+    if called is None or facts.full_name(node.func):
+        return None
+    if called[1] == "new_tensor":
+        return device_fill
+    is_move = called[1] in ("to", "cuda")
+    return (
+        moved_fill
+        if is_move and facts.seen(called[0]) and not facts.value(called[0]).is_device_tensor
+        else None
+    )
+
+
+def _has_numbers(node: cst.Call) -> bool:
+    return bool(node.args) and argument(node, "device") is not None
+
+
+def _stores_number(node: cst.Subscript, facts: Observed) -> bool:
+    """Return whether a number is stored where integers or tensors of positions name elements."""
+    statement = facts.nearest(node, cst.Assign)
+    if statement is None or facts.is_tensor(statement.value):
+        return False
+    seen = [one for index in indices_of(node) for one in facts.seen(index)]
+    is_mask = any(one.kind == "tensor" and one.dtype == "bool" for one in seen)
+    is_view = any(not isinstance(one.slice, cst.Index) for one in node.slice)
+    return not is_mask and not is_view and bool(indices_of(node))
+
+
+def _stacked(node: cst.Call, facts: Observed, torch: str) -> str:
+    """Return numbers put together from fills, "" if they are not written out, or many."""
+    if facts.full_name(node.func) not in _MAKING:
+        return ""
+    items = numbers(node.args[0].value) or []
+    others = {arg.keyword.value if arg.keyword is not None else "" for arg in node.args[1:]}
+    kinds = {type(item) for _, item in items}
+    if not 2 <= len(items) <= _MOST or not others <= {"dtype", "device"} or len(kinds) != 1:
+        return ""
+    if any(abs(item) > device_fill.LARGEST_IN_A_LIST for _, item in items):
+        return ""
+    rest = "".join(f", {facts.text(arg)}" for arg in node.args[1:])
+    parts = [f"{torch}.full((), {facts.text(one)}{rest})" for one, _ in items]
+    return f"{torch}.stack(({', '.join(parts)}))"

@@ -1,0 +1,57 @@
+"""What has as many elements as values say: no rewrite, but the reason and what to do by hand."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.rewrite.form import Form, Refusal
+from capturelint.rewrite.masks import mask_of
+from capturelint.rewrite.observed import Observed
+from capturelint.rule import method_call
+
+_HINTS = {
+    "nonzero": "give `torch.nonzero_static` a size, or compute with the mask",
+    "argwhere": "give `torch.nonzero_static` a size, or compute with the mask",
+    "masked_select": "keep all elements, and a mask beside them",
+    "unique": "count with `torch.bincount` outside, or sort and mark the first of each run",
+    "unique_consecutive": "mark the first of each run with a mask",
+    "bincount": "`torch.zeros(n, device=...).scatter_add_(0, ids, ones)` for a known `n`",
+    "repeat_interleave": "give `output_size=` if it is known",
+}
+
+
+def sites(facts: Observed) -> list[cst.CSTNode]:
+    """Return the calls and masks whose results have no fixed size."""
+    found: list[cst.CSTNode] = []
+    for node in facts.nodes(cst.Call, cst.Subscript):
+        if (isinstance(node, cst.Call) and _name(node, facts) in _HINTS and _runs(node, facts)) or (
+            isinstance(node, cst.Subscript) and facts.seen(node) and mask_of(node, facts)
+        ):
+            found.append(node)
+    return found
+
+
+def tests(node: cst.CSTNode, facts: Observed) -> list[cst.BaseExpression]:  # noqa: ARG001 - a pattern
+    """Return nothing: nothing is offered."""
+    return []
+
+
+def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:  # noqa: ARG001
+    """Refuse, with the way out."""
+    text = facts.text(node).split("\n")[0]
+    name = _name(node, facts) if isinstance(node, cst.Call) else "masked_select"
+    reason = f"`{text}` has as many elements as values say"
+    return Refusal("SIZE", reason, _HINTS[name], facts.span(node).line)
+
+
+def _name(node: cst.Call, facts: Observed) -> str:
+    full, called = facts.full_name(node.func), method_call(node)
+    if full.startswith("torch."):
+        return full.removeprefix("torch.")
+    return called[1] if called is not None and not full else ""
+
+
+def _runs(node: cst.Call, facts: Observed) -> bool:
+    words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
+    is_on_device = any(one.device != "cpu" and one.kind == "tensor" for one in facts.seen(node))
+    return is_on_device and "output_size" not in words
