@@ -1,0 +1,145 @@
+"""Small programs of branches, masks and loops, drawn at random, for rewrites to be held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+HEAD = """import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(4, 4)
+        self.w = nn.Parameter(torch.randn(4))
+        self.register_buffer("seen", torch.zeros(4))
+
+    def forward(self, x, y, m):
+"""
+_SCALARS = ("{v}.mean()", "{v}.abs().max()", "{v}.sum()", "{v}.min()", "{v}.norm()")
+_LIMITS = ("0", "0.3", "-0.5", "1.0", "2")
+_UNARY = (
+    *("{v} * 2", "{v} + 1", "-{v}", "torch.exp({v})", "torch.log({v})", "{v}.abs().sqrt()"),
+    *("{v} / {u}", "{v} * {u}", "{v} + {u}", "{v}.clamp(-1, 1)", "self.fc({v})", "{v} * self.w"),
+    *("torch.relu({v})", "{v} / {v}.norm()", "{v}.flip(0)", "{v}.softmax(0)", "{u}", "{v}.clone()"),
+    *("{v}[:1] * {u}", "{v}.double()", "torch.rand_like({v})", "{v}.cumsum(0)"),
+)
+_MASKED = (
+    "{v}[{m}] * 2",
+    "torch.exp({v}[{m}])",
+    "{v}[{m}] / {u}[{m}]",
+    "{u}[{m}]",
+    "{v}[{m}].mean(0)",
+)
+_WRITES = (
+    "{v} += {u}",
+    "{v}.mul_(0.5)",
+    "{v}[0] = 1.0",
+    "self.seen += 1",
+    "{v} -= 0.5",
+    "{v}.zero_()",
+)
+
+
+@dataclass(slots=True)
+class _Writer:
+    rng: Random
+    lines: list[str] = field(default_factory=list)
+
+    def put(self, depth: int, text: str) -> None:
+        self.lines.append("    " * (depth + 2) + text)
+
+    def name(self) -> str:
+        return self.rng.choice("xyab")
+
+    def fill(self, forms: tuple[str, ...]) -> str:
+        mask = self.rng.choice(("m", "m", "pos"))
+        return self.rng.choice(forms).format(v=self.name(), u=self.name(), m=mask)
+
+    def test(self) -> str:
+        one = f"{self.fill(_SCALARS)} {self.rng.choice('<>')} {self.rng.choice(_LIMITS)}"
+        kind = self.rng.random()
+        if kind < 0.1:
+            return f"{one} and {self.fill(_SCALARS)} > 0"
+        if kind < 0.15:
+            return f"not {one}"
+        if kind < 0.2:
+            return f"self.training and {one}"
+        return one.replace(" <", ".item() <") if kind < 0.3 else one
+
+    def branch(self, depth: int) -> None:
+        self.put(depth, f"if {self.test()}:")
+        self.arm(depth + 1)
+        if self.rng.random() < 0.5:
+            self.put(depth, "else:")
+            self.arm(depth + 1)
+
+    def arm(self, depth: int) -> None:
+        for _ in range(self.rng.choice((1, 1, 2))):
+            if depth < 2 and self.rng.random() < 0.15:
+                self.branch(depth)
+            elif self.rng.random() < 0.25:
+                self.put(depth, self.fill(_WRITES))
+            else:
+                self.put(depth, f"{self.name()} = {self.fill(_UNARY)}")
+
+    def masked(self) -> None:
+        kind, name = self.rng.random(), self.name()
+        if kind < 0.3:
+            self.put(0, "if m.any():")
+            self.put(
+                1,
+                f"{name}[m] = {self.rng.choice(_MASKED).format(v=self.name(), u=self.name(), m='m')}",
+            )
+        elif kind < 0.6:
+            self.put(
+                0, f"{name}[{self.rng.choice(('m', 'pos'))}] {self.rng.choice(('*', '+', '/'))}= 2"
+            )
+        elif kind < 0.8:
+            self.put(
+                0,
+                f"{name}[m] = {self.rng.choice(_MASKED).format(v=self.name(), u=self.name(), m='m')}",
+            )
+        else:
+            self.put(
+                0, f"a = {self.name()} + {self.name()}[m].{self.rng.choice(('sum()', 'mean()'))}"
+            )
+
+    def loop(self) -> None:
+        name = self.name()
+        self.put(0, "for _ in range(4):")
+        self.put(1, f"{name} = {name} * 0.7 + {self.fill(_UNARY[:3])} * 0.1")
+        self.put(1, f"if {self.test()}:")
+        self.put(2, "break")
+
+    def number(self) -> None:
+        self.put(0, f"s = {self.fill(_SCALARS)}.item()")
+        self.put(0, f"{self.name()} = {self.name()} {self.rng.choice('*+-/')} s")
+
+
+def program(seed: int) -> str:
+    """Return the text of a module `M` of three arguments, which may run or not."""
+    rng = Random(seed)
+    writer = _Writer(rng)
+    for one in ("a = x * 1.5", "b = y + 0.25", "pos = x > 0"):
+        writer.put(0, one)
+    for _ in range(rng.choice((1, 1, 2, 2, 3))):
+        kind = rng.random()
+        if kind < 0.5:
+            writer.branch(0)
+        elif kind < 0.75:
+            writer.masked()
+        elif kind < 0.85:
+            writer.loop()
+        else:
+            writer.number()
+        if rng.random() < 0.2:
+            writer.put(0, f"{writer.name()} = {writer.fill(_UNARY)}")
+        if rng.random() < 0.1:
+            writer.put(0, writer.fill(_WRITES))
+    writer.put(0, f"return x, y, a {rng.choice('+*')} b")
+    return HEAD + "\n".join(writer.lines) + "\n"
