@@ -10,7 +10,7 @@ from capturelint.errors import CapturelintError
 from capturelint.verdict import Frozen, Hazard
 
 if TYPE_CHECKING:
-    from capturelint.debug.dispatched.launches import Launch
+    from capturelint.debug.dispatched.launches import Launches
 
 _Value = TypeVar("_Value")
 
@@ -40,6 +40,16 @@ class ReplayKillsError(RuntimeError):
     """
 
 
+class Unowned(Protocol):
+    """Memory that replays of a graph may use and that no tensor owns: freed, or never written."""
+
+    def fill(self, byte: int) -> None:
+        """Write a byte all over it. What tensors own is not touched."""
+
+    def restore(self) -> None:
+        """Let it hold what it held before it was first filled."""
+
+
 class Captured(Protocol):
     """One captured graph. `output`: what the captured call returned, in the graph's memory.
 
@@ -51,6 +61,9 @@ class Captured(Protocol):
 
     def replay(self) -> None:
         """Run the captured work again on what its static inputs hold now."""
+
+    def unowned(self) -> Unowned | None:
+        """Return the memory that its replays may use and nobody owns now; None if there is none."""
 
     def close(self) -> None:
         """Give its memory back. It cannot be replayed afterwards."""
@@ -99,8 +112,8 @@ class Backend(Protocol):
     def frozen(self, first: object, second: object) -> tuple[Frozen, ...]:
         """Return what differs between the recordings of two calls: what a graph would bake in."""
 
-    def launched(self, recording: object) -> tuple[Launch, ...]:
-        """Return the operations that a recorded call launched, in order."""
+    def launched(self, recording: object) -> Launches:
+        """Return what a recorded call launched."""
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what the backend could not run faithfully since it was last asked, in words."""

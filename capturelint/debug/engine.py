@@ -216,7 +216,7 @@ class _Run:
             step = f"together {name}".strip()
             with modules.from_start():
                 outcome = self.ledger.outcome(step, partial(together.outcome, name))
-            if decides(outcome.verdict, modules.whole(name)):
+            if decides(outcome, modules.outcomes[name]):
                 modules.outcomes[name] = outcome
                 modules.closed.add(name)
 

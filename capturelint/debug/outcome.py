@@ -14,6 +14,7 @@ class Outcome:
     `places`: the user's frames to blame, innermost first; empty where no line is known.
     `operation`, `message`: what was refused and what CUDA says to it. `code`: the rule about the
     operation, or "". `why`: for the undecided. `died`: the device or the process did not survive it.
+    `is_settled`: whatever runs of all callables together show.
     """
 
     verdict: Verdict
@@ -25,3 +26,4 @@ class Outcome:
     evidence: Evidence = field(default_factory=Evidence)
     why: str = ""
     died: bool = False
+    is_settled: bool = False

@@ -206,11 +206,13 @@ def is_worth_running(alone: Sequence[Verdict], *, is_prepared: bool) -> bool:
     return is_prepared if Verdict.STALE in alone else len(alone) > 1
 
 
-def decides(together: Verdict, alone: Verdict) -> bool:
-    """Return whether the verdict on a callable is that of the run `together`, not that `alone`."""
-    if alone is Verdict.STALE:
-        return together in (Verdict.EQUAL, Verdict.OVERWRITTEN)
-    return together is not Verdict.EQUAL
+def decides(together: Outcome, alone: Outcome) -> bool:
+    """Return whether the outcome of a callable is that of the run `together`, not that `alone`."""
+    if alone.is_settled:
+        return False
+    if alone.verdict is Verdict.STALE:
+        return together.verdict in (Verdict.EQUAL, Verdict.OVERWRITTEN)
+    return together.verdict is not Verdict.EQUAL
 
 
 def _refusing(outcome: Outcome) -> Outcome:

@@ -12,7 +12,7 @@ from capturelint.verdict import Report
 from tests.forked import Answer, reports
 from tests.test_written import FOLDER, Written, in_file, lines_of
 
-FILES = ("missing_work.py", "empty_graphs.py", "overwritten.py")
+FILES = ("missing_work.py", "empty_graphs.py", "overwritten.py", "freed.py")
 CASES = [case for file in FILES for case in in_file(FOLDER / file)]
 
 

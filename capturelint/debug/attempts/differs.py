@@ -18,6 +18,7 @@ from capturelint.finding import Effect
 from capturelint.verdict import Certainty, Evidence, Hazard, Place, Verdict
 
 _NOTHING = Evidence()
+UNOWNED = "a replay reads memory that was freed, or that nothing has written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,14 @@ def stale(found: Differs, why: Explanation) -> Outcome:
         operation=why.frozen[0].operation if why.frozen else "",
         evidence=replace(_evidence_of(found), frozen=why.frozen, changes=why.changes),
     )
+
+
+def reading_unowned(found: Differs, why: Explanation) -> Outcome:
+    """Return the outcome of a part whose replays read memory that nobody owns.
+
+    `why`: what is freed or never written, as far as that is known.
+    """
+    return replace(stale(found, why), message=why.message or UNOWNED, is_settled=True)
 
 
 def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:

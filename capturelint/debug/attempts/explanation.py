@@ -16,13 +16,15 @@ RANDOM = "host random numbers"  # the kind of change that drawing them is
 class Explanation:
     """What a graph bakes in. `places`: the line that changes it first, then where it is used.
 
-    `changes`: state that differs between the two calls, in words.
+    `changes`: state that differs between the two calls, in words. `message`: what it comes to, if
+    the rest does not say it.
     """
 
     frozen: tuple[Frozen, ...] = ()
     changes: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     certainty: Certainty = Certainty.MODULE_ONLY
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

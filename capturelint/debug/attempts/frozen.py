@@ -21,6 +21,7 @@ from capturelint.debug.attempts.explanation import (
     with_cause,
 )
 from capturelint.debug.attempts.runs import Inputs, Runs
+from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.frames import sourced
 from capturelint.debug.states.causes import writers
 from capturelint.debug.states.differences import Route
@@ -112,10 +113,10 @@ class Explainer:
             (captured,) = self._watched(inputs, {0})
         return tuple(one.place for one in self._frozen(plain, captured)[:1])
 
-    def launched(self) -> tuple[Place, ...]:
-        """Return where one eager call launches work, an entry for each operation."""
+    def recorded(self) -> Launches:
+        """Return what one eager call launches."""
         (call,) = self._watched(Inputs(self.runs.part.steps[0]), {0})
-        return tuple(one.place for one in self.runs.backend.launched(call.recording))
+        return self.runs.backend.launched(call.recording)
 
     def _pair(self, inputs: Inputs, step: int) -> list[_Watched]:
         """Return the step that was captured, and another one, on the same tensors."""

@@ -52,7 +52,7 @@ def reads(flow: Flow, turns: int) -> list[Read]:
         for turn, step in enumerate(flow.steps[:turns]):
             with flow.backend.recording() as recording:
                 flow.prepare(step)
-            found += makers.reads(flow.backend.launched(recording), None, turn)
+            found += makers.reads(flow.backend.launched(recording).items, None, turn)
             makers.know(flow.state.save().watched.tensors)
             for name, runs in flow.runs.items():
                 inputs = Inputs(runs.part.steps[step])
@@ -61,7 +61,7 @@ def reads(flow: Flow, turns: int) -> list[Read]:
                 runs.begin(step, static=False)
                 with flow.backend.recording() as recording:
                     results = runs.call(calls)
-                found += makers.reads(flow.backend.launched(recording), name, turn)
+                found += makers.reads(flow.backend.launched(recording).items, name, turn)
                 makers.made(_tensors(results), name, turn)
                 makers.made(flow.state.save().watched.tensors, name, turn)
     return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
-from capturelint.debug.attempts.compare import Tolerance
+from capturelint.debug.attempts.comparison import Comparison
 from capturelint.debug.attempts.died import died_capturing
 from capturelint.debug.attempts.differs import (
     Differs,
@@ -18,65 +17,27 @@ from capturelint.debug.attempts.differs import (
     nondeterministic,
     outside,
     passing,
+    reading_unowned,
     stale,
 )
 from capturelint.debug.attempts.explanation import Explanation
-from capturelint.debug.attempts.frozen import Explainer
+from capturelint.debug.attempts.freed import freed
 from capturelint.debug.attempts.refused import refused
-from capturelint.debug.attempts.runs import Graph, Inputs
-from capturelint.debug.attempts.seen import Noise, Seen, most
-from capturelint.debug.attempts.side import Side
-from capturelint.debug.attempts.stages import CAPTURING, EAGER, REPLAYING, Stages, UndecidedError
+from capturelint.debug.attempts.seen import Seen, most
+from capturelint.debug.attempts.stages import CAPTURING, EAGER, UndecidedError
+from capturelint.debug.attempts.unowned import Spoiled
 from capturelint.debug.attempts.warming import warm_up
-from capturelint.debug.backend import Backend, SpentError
+from capturelint.debug.backend import SpentError
 from capturelint.debug.outcome import Outcome
-from capturelint.debug.settings import Settings
-from capturelint.debug.states.state import Snapshot
-from capturelint.verdict import Certainty, Hazard, Place
+from capturelint.verdict import Certainty, Hazard, Place, Verdict
 
+_UNEXPLAINED = (Verdict.STALE, Verdict.NONDETERMINISTIC)
 # By how many warm-ups were made: steps of the first eager run that may write what is not known.
 _STEPS_WATCHED: Mapping[int | None, int] = {0: sys.maxsize, 1: 1}
 
 
-class Judge:
-    """Judges one part by a graph of it and by eager runs.
-
-    `captured`, `eager`: the same, or two instances. `inputs`: the static inputs of the graph.
-    `fresh`: the state before the first call of all, as far as it is known. `outside`: work of the
-    part that a run as if capturing saw outside the capture.
-    """
-
-    def __init__(
-        self,
-        captured: Side,
-        eager: Side,
-        backend: Backend,
-        settings: Settings,
-        inputs: Inputs,
-        fresh: Snapshot,
-        outside: Sequence[Hazard] = (),
-        *,
-        reach: Callable[[str], object] = lambda _: None,
-    ) -> None:
-        self._captured = captured
-        self._reach = reach
-        self._eager = eager
-        self._backend = backend
-        self._stages = Stages(backend, captured.runs.stand_ins)
-        self._settings = settings
-        self._tolerance = Tolerance(settings.rtol, settings.atol)
-        part = captured.runs.part
-        most = captured.runs.stand_ins.steps
-        self._steps = min(settings.replays + 1, len(part.steps), *(() if most is None else (most,)))
-        self._graph: Graph | None = None
-        self._fresh = fresh
-        self._inputs = inputs
-        self._outside = outside
-
-    def close(self) -> None:
-        """Give the memory of the graph back."""
-        if self._graph is not None:
-            self._graph.captured.close()
+class Judge(Comparison):
+    """Judges one part by a graph of it and by eager runs."""
 
     def ready(self) -> Outcome | None:
         """Warm up and capture. Return what a refusal shows. Raises UndecidedError."""
@@ -103,10 +64,38 @@ class Judge:
                 return empty(launched, left_out)
         expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
         self._stages.settle()
-        (found,) = self._replay({}, expected)
-        if found is not None:
-            return self._failure(found, expected)
+        # Cold, what the first call makes in the graph may be all that holds it.
+        is_looked_for = self._settings.warmup != 0 and not self._outside
+        outcome = self._failing(expected, self._spoiled() if is_looked_for else None)
+        if outcome is not None:
+            return outcome
         return missing(self._outside) if self._outside else passing(expected[0])
+
+    def _failing(self, expected: list[Seen], spoiled: Spoiled | None) -> Outcome | None:
+        """Return what replays come to that differ from eager, or None.
+
+        `spoiled`: replays over memory that nobody owns; None where there is none.
+        """
+        (found,) = self._replay({}, expected, spoiled=spoiled)
+        if spoiled is not None and found is not None and found.replay > 1:
+            spoiled.memory.restore()
+            (found,) = self._replay({}, expected)
+            if found is None:
+                return self._unowned(spoiled, expected[0])
+        if found is None:
+            is_shown = spoiled is not None and spoiled.differs(expected[0], self._tolerance)
+            return self._unowned(spoiled, expected[0]) if is_shown else None
+        outcome = self._failure(found, expected)
+        is_open = outcome.verdict in _UNEXPLAINED and not outcome.places
+        return (self._unowned(spoiled, expected[0]) if is_open else None) or outcome
+
+    def _unowned(self, spoiled: Spoiled | None, expected: Seen) -> Outcome | None:
+        """Return the outcome if the graph reads memory that nobody owns, else None."""
+        found = None if spoiled is None else spoiled.difference(expected, self._tolerance)
+        if found is None:
+            return None
+        with self._stages.eager():
+            return reading_unowned(Differs(1, found), freed(self._explainer))
 
     def _launched(self) -> tuple[tuple[Place, ...], Sequence[Hazard]]:
         """Return where an eager call that takes itself for captured launches work.
@@ -115,8 +104,8 @@ class Judge:
         """
         path = self._captured.runs.part.path
         with self._stages.eager(), self._backend.as_if_capturing(lambda: path) as listed:
-            launched = self._explainer.launched()
-        return launched, listed
+            launches = self._explainer.recorded()
+        return tuple(one.place for one in launches.items), listed
 
     def _capture(self) -> Outcome | None:
         """Capture the part. Return what a refusal shows.
@@ -138,41 +127,6 @@ class Judge:
         self._stages.stop_if_unsupported()
         return refusal
 
-    def _run_eagerly(self, *, watched: int = 0) -> list[Seen]:
-        """Return what each step comes to, from the start. `watched`: how many to learn from."""
-        state = self._eager.state
-        state.restore(self._eager_start)
-        with self._stages.eager():
-            seen = self._eager.runs.seen(self._steps)
-            with self._stages.watched(state) if watched else nullcontext():
-                first = list(itertools.islice(seen, watched))
-            return [*first, *seen]
-
-    def _replay(self, noise: Noise, *references: Sequence[Seen]) -> list[Differs | None]:
-        """Return the first replay that differs from each of the references, from the start.
-
-        Each is compared at once, because the next one overwrites what it left. `noise`: what eager
-        runs differ by.
-        """
-        self._captured.state.restore(self._start)
-        found: list[Differs | None] = [None] * len(references)
-        for step in range(self._steps):
-            replayed = self._replayed(step)
-            for number, reference in enumerate(references):
-                differs = reference[step].difference(replayed, self._tolerance, noise)
-                if found[number] is None and differs is not None:
-                    found[number] = Differs(step + 1, differs)
-            if None not in found:
-                break
-        return found
-
-    def _replayed(self, step: int) -> Seen:
-        """Replay on the inputs of `step`. Raises UndecidedError, DiedError."""
-        assert self._graph is not None
-        self._reach(REPLAYING)
-        with self._stages.replaying(step):
-            return self._captured.runs.replayed(self._graph, step)
-
     def _failure(self, first: Differs, expected: list[Seen]) -> Outcome:
         """Return what it means that a replay differs from eager."""
         again = self._run_eagerly()
@@ -190,9 +144,6 @@ class Judge:
         if is_sure or (outcome.places and not outside(hazards)):
             return outcome
         return blaming(outcome, hazards)
-
-    def _is_noisy(self, *runs: Sequence[Seen]) -> bool:
-        return any(a.difference(b, self._tolerance, {}) for a, b in zip(*runs, strict=True))
 
     def _as_if_capturing(self) -> tuple[list[list[Seen]], Sequence[Hazard]]:
         """Return what an eager run that takes itself for captured comes to, if it can be made.
@@ -235,7 +186,3 @@ class Judge:
         except UndecidedError:
             places = ()
         return differing(found, places)
-
-    @property
-    def _explainer(self) -> Explainer:
-        return Explainer(self._eager.runs, self._eager.state, self._eager_start)

@@ -10,16 +10,17 @@ import torch
 from torch import nn
 
 from capturelint.debug.backend import BackendError
+from capturelint.debug.cuda.captured import CapturedGraph
 from capturelint.debug.cuda.compiled import Compiling
 from capturelint.debug.cuda.device import CudaDevice, facts, moved_together
 from capturelint.debug.cuda.explained import with_refusals
-from capturelint.debug.cuda.graphs import CapturedGraph, Graphs
+from capturelint.debug.cuda.graphs import Graphs
 from capturelint.debug.cuda.looking import looking, on_stream
 from capturelint.debug.cuda.modes import RecordingMode, all_seen
 from capturelint.debug.cuda.triton_kernels import kernels_recorded
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
-from capturelint.debug.dispatched.launches import Launch, Launches
+from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.placing import placed
 from capturelint.debug.seeding import seed_all
 from capturelint.verdict import Frozen, Hazard
@@ -124,9 +125,9 @@ class CudaBackend:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
 
-    def launched(self, recording: object) -> tuple[Launch, ...]:
-        """Return the operations that a recorded call launched, in order."""
-        return tuple(cast("Launches", recording).items)
+    def launched(self, recording: object) -> Launches:
+        """Return what a recorded call launched."""
+        return cast("Launches", recording)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return nothing: the device runs what it runs."""
@@ -152,7 +153,7 @@ class CudaBackend:
 
     def notes(self) -> tuple[str, ...]:
         """Return what the user must know about this run."""
-        return ()
+        return tuple(dict.fromkeys(self.graphs.notes))
 
     def environment(self) -> Mapping[str, str]:
         """Return versions and devices, by name."""

@@ -9,13 +9,16 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import torch
 
 from capturelint.debug.backend import SpentError
 from capturelint.debug.chains import chain_of
+from capturelint.debug.cuda.captured import CapturedGraph
 from capturelint.debug.cuda.raised import GUARD, Raised, errors_raised
+from capturelint.debug.cuda.unowned import UnownedMemory, too_large, why_not
 from capturelint.debug.dispatched.refusal import INVALIDATED
 
 # How torch warns at the end of a capture that recorded nothing (2.6 to 2.13).
@@ -26,27 +29,6 @@ _OUTSIDE = "Offset increment outside graph capture"
 _BREAKS_HANDLES = re.compile("when calling `cusolver(?!DnCreate)")
 
 
-class CapturedGraph:
-    """One graph. `output`: what the captured call returned, in the graph's memory.
-
-    `is_empty`: it holds no work at all.
-    """
-
-    def __init__(self, graph: torch.cuda.CUDAGraph, output: object, *, is_empty: bool) -> None:
-        self._graph = graph
-        self.output = output
-        self.is_empty = is_empty
-
-    def replay(self) -> None:
-        """Run the captured work again on what its static inputs hold now."""
-        self._graph.replay()
-
-    def close(self) -> None:
-        """Give its memory back. It cannot be replayed afterwards."""
-        self.output = None
-        self._graph.reset()
-
-
 class CaptureError(RuntimeError):
     """A capture that CUDA would have ended badly: an error in it was swallowed."""
 
@@ -55,7 +37,7 @@ class Graphs:
     """Makes graphs one after another. `stream`: that captures. `mode`: as torch has it.
 
     `seen`: the first error of the last capture, also if it was swallowed. `broken`: what a failed
-    capture left unusable, in words, or "".
+    capture left unusable, in words, or "". `notes`: what a report must say.
 
     Synchronizing operations raise before CUDA is asked, which leaves the process clean.
     """
@@ -67,6 +49,7 @@ class Graphs:
         self._anchor: torch.cuda.CUDAGraph | None = None
         self.seen = Raised()
         self.broken = ""
+        self.notes: list[str] = []
 
     def captured(self, call: Callable[[], object]) -> CapturedGraph:
         """Capture `call`. Raises what it raised, or what ending the capture raised.
@@ -93,7 +76,7 @@ class Graphs:
             del output
             graph.reset()
             raise CaptureError(INVALIDATED) from None
-        return CapturedGraph(graph, output, is_empty=is_empty)
+        return CapturedGraph(graph, output, is_empty=is_empty, unowned=partial(self._unowned, pool))
 
     def lost(self) -> str:
         """Return why the device cannot be used any more in this process, or "". Waits for it."""
@@ -140,6 +123,16 @@ class Graphs:
         for one in others:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         return output, len(others) < len(told)
+
+    def _unowned(self, pool: Any) -> UnownedMemory | None:
+        why = why_not()
+        if why:
+            self.notes.append(f"reads of freed memory were not looked for: {why}")
+            return None
+        rest = too_large(tuple(pool))
+        if rest:
+            self.notes.append(f"free memory was not written over: {rest}, for reads of it")
+        return UnownedMemory(tuple(pool))
 
     def _end(self, graph: torch.cuda.CUDAGraph) -> None:
         try:

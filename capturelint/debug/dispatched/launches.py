@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from capturelint.debug.dispatched.arguments import Device, is_on_device
+from capturelint.debug.dispatched.rooms import Rooms
 from capturelint.debug.dispatched.schema import Schema
 from capturelint.debug.dispatched.tensors import is_work, made_of, storage_of, tensors_of
 from capturelint.debug.frames import users_frames
@@ -31,11 +32,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class HostValue:
-    """The content of a host tensor that the device was given."""
+    """The content of a host tensor that the device was given. `pinned`: its storage, if it is."""
 
     numbers: tuple[Any, ...]
     shape: tuple[int, ...]
     dtype: torch.dtype
+    pinned: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Launch:
 
 
 class Launches:
-    """The operations of one call in order.
+    """The operations of one call in order. `rooms`: memory that it made without content.
 
     Older storages are kept alive, so that a storage of the next call cannot take their address.
     """
@@ -60,6 +62,7 @@ class Launches:
         self._made: dict[int, int] = {}
         self._count = 0
         self._older: dict[int, torch.Tensor] = {}
+        self.rooms = Rooms()
 
     def add(
         self,
@@ -80,6 +83,9 @@ class Launches:
             flat = tuple(item for value in arguments for item in self._written_down(value))
             place = next(iter(users_frames(limit=1)), Place("", 0))
             self.items.append(Launch(schema.label, flat, shapes, place))
+            self.rooms.use(schema, args, kwargs, place)
+        for _, tensor in made if schema.allocates else ():
+            self.rooms.add(tensor, next(iter(users_frames(limit=1)), Place("", 0)))
         for _, tensor in made:
             # A count, for a storage may take the place of one that is gone.
             self._made[storage_of(tensor)] = self._count
@@ -117,8 +123,10 @@ class Launches:
         )
 
     def _host_value(self, tensor: torch.Tensor) -> HostValue:
-        readable = tensor.device.type == "cpu" and (
-            tensor.numel() == 1 or self._device.is_pinned(tensor)
-        )
+        is_pinned = tensor.device.type == "cpu" and self._device.is_pinned(tensor)
+        readable = tensor.device.type == "cpu" and (tensor.numel() == 1 or is_pinned)
         numbers = tensor.detach().flatten()[:_PINNED_SHOWN].tolist() if readable else ()
-        return HostValue(tuple(numbers), tuple(tensor.shape), tensor.dtype)
+        key = storage_of(tensor) if is_pinned else None
+        if key is not None:
+            self._older[key] = tensor
+        return HostValue(tuple(numbers), tuple(tensor.shape), tensor.dtype, key)

@@ -16,7 +16,7 @@ from capturelint.debug.backend import BackendError, ReplayKillsError
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.hazards import Hazards
-from capturelint.debug.dispatched.launches import Launch, Launches
+from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.seeding import seed_all
 from capturelint.debug.simulated.autocast import casting
 from capturelint.debug.simulated.capture import capturing, looking
@@ -26,6 +26,7 @@ from capturelint.debug.simulated.selftest import check_torch
 from capturelint.debug.simulated.simulator import Simulator
 from capturelint.debug.simulated.surroundings import patched
 from capturelint.debug.simulated.tape import Tape
+from capturelint.debug.trees.scratch import Scratch
 from capturelint.verdict import Frozen, Hazard
 
 _Value = TypeVar("_Value")
@@ -53,6 +54,10 @@ class SimulatedGraph:
             if _OUT_OF_RANGE.search(str(error)):
                 raise ReplayKillsError(f"{_ASSERTED} ({error})") from error
             raise
+
+    def unowned(self) -> Scratch | None:
+        """Return the memory that its replays may use and nobody owns now; None if there is none."""
+        return self._tape.unowned()
 
     def close(self) -> None:
         """Give its memory back. It cannot be replayed afterwards."""
@@ -153,9 +158,9 @@ class SimulatedBackend:
         """Return what a graph would bake in: what differs between the recordings of two calls."""
         return frozen_values(cast("Launches", first), cast("Launches", second))
 
-    def launched(self, recording: object) -> tuple[Launch, ...]:
-        """Return the operations that a recorded call launched, in order."""
-        return tuple(cast("Launches", recording).items)
+    def launched(self, recording: object) -> Launches:
+        """Return what a recorded call launched."""
+        return cast("Launches", recording)
 
     def unsupported(self) -> tuple[str, ...]:
         """Return what could not be run faithfully since it was last asked, in words."""

@@ -14,6 +14,8 @@ from capturelint.debug.dispatched.tensors import is_work, made_of, storage_of, t
 from capturelint.debug.simulated.call import Call
 from capturelint.debug.simulated.kernels import Kernel
 from capturelint.debug.simulated.snapshots import Snapshots
+from capturelint.debug.simulated.unowned import unowned
+from capturelint.debug.trees.scratch import Scratch
 
 if TYPE_CHECKING:
     from capturelint.debug.simulated.pinned import PinnedMemory
@@ -55,6 +57,7 @@ class Tape:
         self._pinned = pinned
         self._nodes: list[Node] = []
         self._made: dict[int, torch.Tensor] = {}
+        self._baked_in: set[int] = set()
         self._older = Snapshots()
         self._is_closed = False
         self.drawn = 0
@@ -87,6 +90,7 @@ class Tape:
         Pinned memory is read again by each replay.
         """
         fixed = {id(host): host.clone() for host in call.hosts if not self._pinned.holds(host)}
+        self._baked_in.update(storage_of(host) for host in fixed.values())
         args = [_exchanged(value, fixed) for value in call.args]
         return args, {name: _exchanged(value, fixed) for name, value in call.kwargs.items()}
 
@@ -108,6 +112,11 @@ class Tape:
                 else:
                     with random.drawing(start + node.offset):
                         node.run()
+
+    def unowned(self) -> Scratch | None:
+        """Return what it uses and nobody else holds, as far as it does not write all of it."""
+        found = unowned(self._nodes, self._made, but=self._baked_in)
+        return Scratch(found) if found else None
 
     def close(self) -> None:
         """Let go of the nodes and of their memory."""

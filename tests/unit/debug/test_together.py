@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from capturelint.debug.cases.case import Case
 from capturelint.debug.engine import judge
+from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.together import decides, is_worth_running
 from capturelint.verdict import Report, Verdict
@@ -194,6 +195,9 @@ class Pooled:
             for output in other.output:
                 output.fill_(7)
 
+    def unowned(self) -> None:
+        return None
+
     def close(self) -> None:
         self._graph.close()
 
@@ -227,8 +231,12 @@ def test_only_what_can_be_compared_is_run_together() -> None:
 
 
 def test_a_stale_one_stays_so_unless_together_says_why_or_passes() -> None:
-    assert decides(Verdict.EQUAL, Verdict.STALE)
-    assert decides(Verdict.OVERWRITTEN, Verdict.STALE)
-    assert not decides(Verdict.FAILS_TOGETHER, Verdict.STALE)
-    assert decides(Verdict.FAILS_TOGETHER, Verdict.EQUAL)
-    assert not decides(Verdict.EQUAL, Verdict.ALIASES_INPUT)
+    passes, stale = Outcome(Verdict.EQUAL), Outcome(Verdict.STALE)
+    fails = Outcome(Verdict.FAILS_TOGETHER)
+
+    assert decides(passes, stale)
+    assert decides(Outcome(Verdict.OVERWRITTEN), stale)
+    assert not decides(fails, stale)
+    assert decides(fails, passes)
+    assert not decides(passes, Outcome(Verdict.ALIASES_INPUT))
+    assert not decides(passes, Outcome(Verdict.STALE, is_settled=True))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from torch import Tensor, nn
 
-from capturelint.debug.backend import Backend, Captured, ReplayKillsError, SpentError
+from capturelint.debug.backend import Backend, Captured, ReplayKillsError, SpentError, Unowned
 from capturelint.debug.cases.case import Case
 from capturelint.debug.processes.supervised import run_live
 from capturelint.debug.processes.worker import Tools
@@ -36,6 +36,9 @@ class Mortal:
         except ReplayKillsError as error:
             self._kill(str(error))
             raise RuntimeError("CUDA error: unspecified launch failure") from None
+
+    def unowned(self) -> Unowned | None:
+        return self._graph.unowned()
 
     def close(self) -> None:
         self._graph.close()
