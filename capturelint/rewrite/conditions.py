@@ -134,6 +134,21 @@ def _shapes(facts: Observed, node: cst.BaseExpression) -> set[tuple[int, ...]]:
     return {one.shape for one in seen}
 
 
+def check_evaluated_always(facts: Observed, test: cst.BaseExpression) -> None:
+    """Raise unless a condition may be evaluated where the old code did not ask for it."""
+    why = impurity(test, facts) or partiality(_unread(facts, test), facts)
+    if why:
+        raise refuse(facts, test, "IMPURE", why)
+
+
+def _unread(facts: Observed, test: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a condition without the read around it, or on the left of its comparison."""
+    if isinstance(test, cst.Comparison):
+        read = read_tensor(facts, test.left)
+        return test if read is None else read
+    return read_tensor(facts, test) or test
+
+
 def _check_unconditional(facts: Observed, node: cst.BaseExpression) -> None:
     """Raise unless an expression can be evaluated though Python might have left it out."""
     inner = node.expression if isinstance(node, cst.UnaryOperation) else node

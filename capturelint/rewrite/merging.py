@@ -14,7 +14,13 @@ from capturelint.rewrite.blocks import (
     renamed,
     statements_of,
 )
-from capturelint.rewrite.conditions import condition, grouped, reads_tensor, refuse
+from capturelint.rewrite.conditions import (
+    check_evaluated_always,
+    condition,
+    grouped,
+    reads_tensor,
+    refuse,
+)
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
@@ -98,6 +104,8 @@ class Merging:
         """Emit the condition, and return the name that holds it."""
         if any(name.value in env for name in names_in(node.test)):
             raise refuse(self.facts, node, "ORDER", "an inner condition reads what its arm assigns")
+        if self._selected:
+            check_evaluated_always(self.facts, node.test)
         text = condition(self.facts, node.test, self._torch)
         cond = self._fresh("cond_")
         self.lines.append(f"{cond} = {text}")

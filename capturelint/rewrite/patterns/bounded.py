@@ -14,7 +14,13 @@ import libcst as cst
 from capturelint.rewrite.aliasing import check_alias, writes_in
 from capturelint.rewrite.bindings import is_parameter_or_bound_before
 from capturelint.rewrite.blocks import assigned_names, names_outside, read_names, statements_of
-from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor, refuse
+from capturelint.rewrite.conditions import (
+    RefusedError,
+    check_evaluated_always,
+    condition,
+    reads_tensor,
+    refuse,
+)
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of
 from capturelint.rewrite.literals import number
@@ -163,6 +169,7 @@ def _lines(loop: _Loop, facts: Observed, torch: str) -> list[str]:
     lines = [f"{done} = {torch}.zeros((), dtype={torch}.bool, device={device}.device)"]
     lines.append(f"{loop.head}:")
     if loop.test is not None:
+        check_evaluated_always(facts, loop.test)
         ended = condition(facts, loop.test, torch)
         lines.append(f"    {done} = {done} | {torch}.logical_not({ended})")
     for statement in loop.body:
@@ -175,6 +182,7 @@ def _turn(
 ) -> list[str]:
     """Return a statement of a turn; what the loop leaves behind is kept once it is done."""
     if isinstance(statement, cst.If) and _break(statement, facts):
+        check_evaluated_always(facts, statement.test)
         text = condition(facts, statement.test, torch)
         is_call = text.startswith(f"{torch}.") or text.isidentifier()
         return [f"{done} = {done} | {text if is_call else f'({text})'}"]

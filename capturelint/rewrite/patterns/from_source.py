@@ -14,6 +14,7 @@ from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.literals import numbers
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns import device_fill, list_index, moved_fill, stored_number
+from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.site import Site, indices_of
 from capturelint.rule import argument, method_call
 
@@ -97,6 +98,8 @@ def _stacked(node: cst.Call, facts: Observed, torch: str) -> str:
     if not 2 <= len(items) <= _MOST or not others <= {"dtype", "device"} or len(kinds) != 1:
         return ""
     if any(abs(item) > device_fill.LARGEST_IN_A_LIST for _, item in items):
+        return ""
+    if any(impurity(arg.value, facts) for arg in node.args[1:]):
         return ""
     rest = "".join(f", {facts.text(arg)}" for arg in node.args[1:])
     parts = [f"{torch}.full((), {facts.text(one)}{rest})" for one, _ in items]

@@ -28,6 +28,8 @@ from capturelint.rewrite.purity import impurity, is_pure_method_name
 from capturelint.rewrite.totality import partiality
 from capturelint.rule import method_call
 
+# In place these change no contents, but how memory is looked at, or the graph of gradients.
+_OF_SHAPE = frozenset(("detach", "t", "transpose", "squeeze", "unsqueeze", "swapaxes", "permute"))
 _HINT = "write the branch by hand, with `torch.where` and `copy_`"
 
 
@@ -132,7 +134,7 @@ def _method(call: cst.Call, facts: Observed, torch: str) -> tuple[cst.BaseExpres
     if name == "copy" and len(call.args) == 1 and facts.is_tensor(call.args[0].value):
         source = call.args[0].value
         return target, f"{grouped(source, given)}.expand_as({held})"
-    if not is_pure_method_name(name):
+    if not is_pure_method_name(name) or name in _OF_SHAPE:
         raise refuse(facts, call, "STATEMENT", f"`{called[1]}` has no plain form", _HINT)
     return target, f"{grouped(target, held)}.{name}({given})"
 

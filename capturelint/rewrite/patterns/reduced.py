@@ -87,8 +87,9 @@ def _text(node: cst.Call, facts: Observed, torch: str) -> str:
         return _entropy(node, parts, mask, facts)
     filled = [_filled(one.value, mask, facts) for one in parts]
     types = {one.dtype for part in parts for one in facts.seen(part.value)}
-    if len(types) != 1 or not types <= _FLOATS:
-        raise refuse(facts, node, "DTYPE", "what is compared has other types", HINT)
+    first, second = ({one.shape for one in facts.seen(part.value)} for part in parts)
+    if len(types) != 1 or not types <= _FLOATS or first != second:
+        raise refuse(facts, node, "DTYPE", "what is compared has other types or shapes", HINT)
     loss = f'{facts.text(node.func)}({", ".join(filled)}, reduction="none")'
     return _mean(loss, types.pop(), parts[0].value, mask, facts, torch)
 

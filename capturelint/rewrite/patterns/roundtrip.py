@@ -16,6 +16,8 @@ from capturelint.rule import method_call
 
 _HINT = "do the work on the device"
 _SORTING = frozenset(("argsort",))
+# Their results are memory of their own, as that of a move is.
+_FRESH = frozenset("argsort abs neg clamp flip eq ne lt le gt ge logical_not".split())
 _EXACT = frozenset(
     "detach abs neg clamp long int float double bool view reshape unsqueeze squeeze flatten t"
     " transpose permute contiguous flip eq ne lt le gt ge logical_not".split()
@@ -68,6 +70,10 @@ def _edits(node: cst.Call, facts: Observed) -> list[Edit]:
         raise refuse(facts, node, "DEVICE", "the move back may change more than the device", _HINT)
     if not facts.value(target.value).is_device_tensor or impurity(target.value, facts):
         raise refuse(facts, node, "DEVICE", "the move back may go elsewhere", _HINT)
+    names = {called[1] for one in steps if (called := method_call(one)) is not None}
+    if not names & _FRESH:
+        reason = "what comes back would be the memory of what went"
+        raise refuse(facts, node, "ALIAS", reason, _HINT)
     edits = [_without(back, facts), _without(away, facts)]
     for step in steps:
         called = method_call(step)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FOLDER = bundled("fixtures") / "rewrites"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.stem.endswith(".fixed"))
 # What makes the inputs of classes without a function of their own, by the names of arguments.
-_SHARED = {"x": "inputs", "xy": "pairs", "xn": "counts"}
+_SHARED = {"x": "inputs", "xy": "pairs", "xn": "counts", "xm": "masked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
     own = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     arguments = re.search(r"def forward\(self, (.*?)\)", text)
     assert arguments is not None, name
-    letters = "".join(re.findall(r"(\w): Tensor", arguments[1]))
+    letters = "".join(re.findall(r"(?:^|, )(\w)\b", arguments[1]))
     inputs = own if own in functions else _SHARED[letters]
     return Example(path, name, inputs, text, kept, "replays equal" in marks, "train" in marks)
 
