@@ -89,3 +89,19 @@ def _has_nothing_to_rewrite(example: Example) -> None:
 
     assert not report.verdict.is_failure
     assert report.rewrites == ()
+
+
+def test_of_a_function_a_part_is_rewritten_if_that_is_asked_for(in_fork: InFork) -> None:
+    in_fork(_is_rewritten_in_part)
+
+
+def _is_rewritten_in_part() -> None:
+    (example,) = (one for one in ALL if one.name == "InPart")
+    report = judged(example, is_partial=True)
+    (rewrite,) = report.rewrites
+    text = classes(rewrite.text)["InPart"]
+
+    assert "x = torch.where(x.mean() > 0, x * 2, x)" in text
+    assert "x.nonzero()" in text
+    assert [place.source for place in rewrite.places] == ["if x.mean() > 0:"]
+    assert ["as many elements as values say" in one.reason for one in report.kept] == [True]

@@ -153,7 +153,9 @@ class _Work:
         rewriting = Rewriting(path, qualname, file.text, bench, around, is_partial=self._is_partial)
         if not rewriting.run():
             raise KeptError("no pattern is known for it")
-        stays = left_over(culprits, file.text, rewriting.text) if rewriting.refused else []
+        stays: list[Culprit] = []
+        if rewriting.refused:
+            stays = left_over(culprits, file.text, rewriting.text, qualname)
         self._kept += _kept(stays, next(iter(rewriting.refused.values()), ""))
         file.text = rewriting.text
         file.done[qualname] = rewriting, [one for one in culprits if one not in stays]

@@ -8,9 +8,12 @@ from capturelint.rewrite.observed import function_named
 from capturelint.verdict import Culprit, Report
 
 
-def left_over(culprits: Sequence[Culprit], old: str, new: str) -> list[Culprit]:
-    """Return the culprits whose lines a new text still holds."""
-    held = frozenset(line.strip() for line in new.splitlines())
+def left_over(culprits: Sequence[Culprit], old: str, new: str, qualname: str) -> list[Culprit]:
+    """Return the culprits in a function whose lines its new text still holds."""
+    path = next((one.place.path for one in culprits if one.place), "")
+    facts = function_named(new, path, qualname).facts
+    lines = new.splitlines()[facts.first_line - 1 : facts.end_line]
+    held = frozenset(line.strip() for line in lines)
     return [one for one in culprits if _line_of(one, old) in held]
 
 
