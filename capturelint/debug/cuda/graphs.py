@@ -20,6 +20,7 @@ from capturelint.debug.cuda.captured import CapturedGraph
 from capturelint.debug.cuda.raised import GUARD, Raised, errors_raised
 from capturelint.debug.cuda.unowned import UnownedMemory, too_large, why_not
 from capturelint.debug.dispatched.refusal import INVALIDATED
+from capturelint.debug.sync_mode import OnSync, on_sync
 
 # How torch warns at the end of a capture that recorded nothing (2.6 to 2.13).
 _EMPTY = "The CUDA Graph is empty"
@@ -109,7 +110,7 @@ class Graphs:
         """Return what `call` returned, and whether it recorded nothing."""
         graph.capture_begin(pool=pool, capture_error_mode=self._mode)
         try:
-            with _guarded(), errors_raised() as self.seen:
+            with on_sync(OnSync.RAISE), errors_raised() as self.seen:
                 output = call()
         except BaseException:
             # What ends it badly follows from the first error, which the caller gets.
@@ -198,17 +199,6 @@ def _leave(pool: Any) -> bool:
     with suppress(RuntimeError):
         bindings._cuda_releasePool(device, pool)
     return True
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """Let operations that wait for the device raise at once."""
-    before = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode(before)
 
 
 @contextmanager

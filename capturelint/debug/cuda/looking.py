@@ -15,6 +15,7 @@ from capturelint.debug.cuda.order import Order
 from capturelint.debug.cuda.questions import put_questions
 from capturelint.debug.dispatched.hazards import Hazards
 from capturelint.debug.dispatched.patches import Patches
+from capturelint.debug.sync_mode import OnSync, on_sync
 
 
 @contextmanager
@@ -31,7 +32,6 @@ def looking(
     look = Look(hazards, CudaDevice(), order, mode, home=stream.device_index)
     new_mode = None if compiled else lambda: LookingMode(look)
     patches = Patches()
-    before = torch.cuda.get_sync_debug_mode()
     with ExitStack() as stack:
         stack.enter_context(on_stream(stream))
         stack.enter_context(warnings.catch_warnings())
@@ -40,8 +40,7 @@ def looking(
         stack.enter_context(all_seen())
         stack.callback(patches.put_back)
         put_questions(patches, look, new_mode)
-        stack.callback(torch.cuda.set_sync_debug_mode, before)
-        torch.cuda.set_sync_debug_mode("warn")
+        stack.enter_context(on_sync(OnSync.WARN))
         if new_mode is not None:
             stack.enter_context(new_mode())
         yield hazards

@@ -1,16 +1,15 @@
 """Memory of the device that is only looked at later: kept on the host, unseen by what watches."""
 
-# ruff: noqa: SLF001 - the public names of torch's debug mode may be exchanged for ours
-
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._mode_utils import no_dispatch
+
+from capturelint.debug.sync_mode import OnSync, on_sync
 
 _SMALL = 1 << 14  # bytes; less costs more to move than it takes
 _PINNED = 1 << 20  # bytes; from here on a copy is several times as fast to and from pinned memory
@@ -65,16 +64,5 @@ def _empty_on_host(size: int, dtype: torch.dtype) -> Tensor:
 @contextmanager
 def _unseen() -> Iterator[None]:
     """Let no dispatch mode see a copy, and no debug mode stop it because it waits."""
-    bindings: Any = torch._C
-    set_mode = getattr(bindings, "_cuda_set_sync_debug_mode", None)  # absent without CUDA
-    if set_mode is None:
-        with no_dispatch():
-            yield
-        return
-    before = bindings._cuda_get_sync_debug_mode()
-    set_mode(0)
-    try:
-        with no_dispatch():
-            yield
-    finally:
-        set_mode(before)
+    with on_sync(OnSync.NOTHING), no_dispatch():
+        yield
