@@ -215,7 +215,7 @@ class Analysis(Depth):
         result = frame.result()
         if self.accounts is not None and frame.account is not None:
             self.accounts.close(frame.account, result, {})
-        if outcome.says_more(state, result):
+        if outcome.is_new(state, result):
             for caller in state.callers:
                 known = self.states.get(caller)
                 if known is not None and 0 < known.rounds < _MOST_ROUNDS and not known.is_running:

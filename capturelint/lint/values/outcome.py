@@ -27,11 +27,15 @@ def note(
     state.noted = noted if keeps else {}
 
 
-def says_more(state: FunctionState, result: Value) -> bool:
-    """Join the result of an evaluation to what was known; return whether callers see a change."""
+def is_new(state: FunctionState, result: Value) -> bool:
+    """Join the result of an evaluation to what was known; return whether they differed.
+
+    Callers are followed again then, also where the joined result stays what it was: what they pass
+    to others may be known better by now.
+    """
     before = state.returns
     if result == before:
         return False
     is_first = state.rounds == 1 or before == UNKNOWN
     state.returns = result if is_first else join(before, result)
-    return state.returns != before
+    return True
