@@ -30,6 +30,7 @@ def test_a_parked_tree_takes_no_memory_of_the_device() -> None:
     assert found["x"].data_ptr() == found["half"].data_ptr() != x.data_ptr()
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")  # the first change says so
 @pytest.mark.parametrize("mode", ["default", "error"])
 def test_moving_it_is_no_wait_of_the_user_s(mode: str) -> None:
     x = _large()

@@ -117,13 +117,7 @@ class Graphs:
             with suppress(RuntimeError):
                 self._end(graph)
             raise
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            self._end(graph)
-        others = [one for one in told if _EMPTY not in str(one.message)]
-        for one in others:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return output, len(others) < len(told)
+        return output, self._end(graph)
 
     def _unowned(self, pool: Any) -> UnownedMemory | None:
         why = why_not()
@@ -135,7 +129,17 @@ class Graphs:
             self.notes.append(f"free memory was not written over: {rest}, for reads of it")
         return UnownedMemory(tuple(pool))
 
-    def _end(self, graph: torch.cuda.CUDAGraph) -> None:
+    def _end(self, graph: torch.cuda.CUDAGraph) -> bool:
+        """End the capture. Return whether it recorded nothing, which torch would warn of."""
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self._end_where_begun(graph)
+        others = [one for one in told if _EMPTY not in str(one.message)]
+        for one in others:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return len(others) < len(told)
+
+    def _end_where_begun(self, graph: torch.cuda.CUDAGraph) -> None:
         try:
             graph.capture_end()
         except RuntimeError:

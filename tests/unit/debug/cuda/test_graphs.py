@@ -153,6 +153,19 @@ def test_that_nothing_was_recorded_is_taken_from_the_warning_of_torch(cuda: Cuda
         assert not graphs.captured(lambda: None).is_empty
 
 
+def test_nobody_is_told_that_the_graph_of_code_that_raised_is_empty(cuda: Cuda) -> None:
+    graphs = Graphs("global")
+    graphs.captured(lambda: None)
+    cuda.warnings = ["The CUDA Graph is empty. This usually means that the graph was ..."]
+    with (
+        warnings.catch_warnings(record=True) as told,
+        pytest.raises(RuntimeError, match="of the code"),
+    ):
+        graphs.captured(_raising("of the code"))
+
+    assert not told
+
+
 def test_an_error_of_the_code_ends_the_capture_and_keeps_the_pool(cuda: Cuda) -> None:
     graphs = Graphs("global")
     with pytest.raises(RuntimeError, match="shapes differ"):
