@@ -32,9 +32,10 @@ class GraphRunner:
     row again; `keep`, what was there before. `result`: `copy`, or `view`: memory that the next
     replay of the same callable and size overwrites, and no other. `eager`: globs over paths of
     modules that run eagerly, and with them the lines of what calls them; what they call around
-    them is captured in pieces. `warmup`: eager calls before each capture. `backend`: with its
-    session open; None opens one on the GPU until `close`. `settings`: `dtype`, `autocast` and `seed`
-    of the examples, as `bisect` has them.
+    them is captured in pieces. `warmup`: eager calls before each capture. `backend`: `cuda`;
+    `simulated`, to try it without a GPU; or a backend with its session open. None is `cuda`. One by
+    name is open until `close`. `settings`: `dtype`, `autocast` and `seed` of the examples, as
+    `bisect` has them.
 
     Making it runs user code: calls change state as calls do. Each later call runs `prepare(step)`,
     copies its arguments in, replays the graph of the next size up and returns the real rows. Above
@@ -57,7 +58,7 @@ class GraphRunner:
         result: str = "copy",
         eager: Sequence[str] = (),
         warmup: int = 3,
-        backend: Backend | None = None,
+        backend: Backend | str | None = None,
         settings: Settings | None = None,
         watch: Callable[[int, str, str], AbstractContextManager[None]] | None = None,
     ) -> None:

@@ -11,15 +11,18 @@ from typing import Any
 import torch
 
 from capturelint.debug.backend import Backend
-from capturelint.debug.backends import why_no_device
+from capturelint.debug.backends import chosen, why_no_device
 from capturelint.debug.cases.case import Case
 from capturelint.debug.instance import modes_of, place_modules
 from capturelint.debug.paths import check_globs
 from capturelint.debug.running import modules_of, names_of
+from capturelint.debug.settings import Settings
 from capturelint.measure.graphs.capturing import Building, Captured, Choices
 from capturelint.measure.graphs.mistakes import RunnerError
 from capturelint.measure.graphs.rung import Pad
 from capturelint.measure.graphs.sized import checked_sizes
+
+_BACKENDS = ("cuda", "simulated")
 
 
 class Stepping:
@@ -35,7 +38,7 @@ class Stepping:
         *,
         pad: str,
         choices: Choices,
-        backend: Backend | None,
+        backend: Backend | str | None,
     ) -> None:
         """Capture the graphs. Raises a `CapturelintError` if they cannot be."""
         self.sizes = checked_sizes(sizes)
@@ -48,7 +51,7 @@ class Stepping:
         self._stream: Any = None
         self.step = 0
         with ExitStack() as opened:
-            device = _device(opened) if backend is None else backend
+            device = _device(backend, opened)
             place_modules(modules_of(case.named).values(), device, choices.settings)
             self.captured = Building(case, self.sizes, device, choices).captured()
             self._opened = opened.pop_all()
@@ -112,15 +115,21 @@ class Stepping:
         self._stream = stream
 
 
-def _device(opened: ExitStack) -> Backend:
-    missing = why_no_device()
+def _device(backend: Backend | str | None, opened: ExitStack) -> Backend:
+    """Return the backend that is asked for. The session of one by name is `opened`."""
+    if backend is not None and not isinstance(backend, str):
+        return backend
+    name = "cuda" if backend is None else backend
+    if name not in _BACKENDS:
+        raise RunnerError(f"backend is {name!r}; it must be one of {', '.join(_BACKENDS)}")
+    missing = "" if name == "simulated" else why_no_device()
     if missing:
-        raise RunnerError(f"a runner needs a GPU: {missing}; give a simulated `backend` to try it")
-    from capturelint.debug.cuda import CudaBackend
-
-    backend = CudaBackend()
-    opened.enter_context(backend.session())
-    return backend
+        raise RunnerError(
+            f'a runner needs a GPU: {missing}; `backend="simulated"` tries it without one'
+        )
+    device, _ = chosen(Settings(backend=name))
+    opened.enter_context(device.session())
+    return device
 
 
 def _pad(value: str) -> Pad:
