@@ -51,6 +51,11 @@ def is_users_file(path: str) -> bool:
     return not path.startswith(_STANDARD) or "site-packages" in path or "dist-packages" in path
 
 
+def is_of_torch(code: CodeType) -> bool:
+    """Return whether a code object is of torch, or of another library that it works with."""
+    return code.co_filename.startswith(_LIBRARIES)
+
+
 def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Place, ...]:
     """Return the innermost frames of the user's code, innermost first, from `start` or the caller.
 

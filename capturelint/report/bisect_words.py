@@ -66,7 +66,33 @@ _REMEDIES: Mapping[str, str] = {
         "Before the side stream is given work, let it wait:"
         " `side.wait_stream(torch.cuda.current_stream())`."
     ),
+    "CUDA generator not in capture mode": (
+        "Register the generator before the capture, `graph.register_generator_state(generator)`, or"
+        " draw from the device's default generator."
+    ),
     "cudaErrorCapturedEvent": "Query and wait for events outside the captured code.",
+}
+# By how the operation is told: which function of torch asked for it, or where it ran.
+_REMEDIES_BY_OPERATION: Mapping[str, str] = {
+    " in torch.amp.GradScaler.step": (
+        "Make the optimizer with `fused=True`, which takes scale and infinities from the device, or"
+        " call `scaler.step` after the replay."
+    ),
+    " in torch.nn.utils.clip_grad_norm_": (
+        "Leave out `error_if_nonfinite=True`, and test the norm that it returns after the replay."
+    ),
+    " in a batch norm of torch": (
+        "Give the batch norm a number as `momentum`: with None it reads how many batches it has seen."
+    ),
+    " of a number": (
+        "Write a slice that holds the one element, `x[0:1] = 5.0` for `x[0] = 5.0`, or fill it on the"
+        " device: `x[0].fill_(5.0)`."
+    ),
+    " on a stream outside the capture": (
+        "Fork the side stream and join it in the captured code:"
+        " `side.wait_stream(torch.cuda.current_stream())` before its work,"
+        " `torch.cuda.current_stream().wait_stream(side)` after it."
+    ),
 }
 _HOST_RANDOM = "host random numbers"  # as the evidence of a change says it
 _DRAW_ON_DEVICE = (
@@ -136,6 +162,12 @@ def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
         return _next_of_pads(culprit)
     if culprit.evidence.beginning:
         return _KEEP_ALIVE
+    known = (
+        words for end, words in _REMEDIES_BY_OPERATION.items() if culprit.operation.endswith(end)
+    )
+    by_operation = next(known, "")
+    if by_operation and verdict is not Verdict.FAILS_COLD:
+        return by_operation
     # What keeps a replay from following the inputs has many causes; the rule knows which.
     if verdict in _NEXT and not (verdict is Verdict.STALE and advice):
         return _NEXT[verdict]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch._ops import OpOverload
 
-from capturelint.debug.dispatched.arguments import Arguments
-from capturelint.debug.dispatched.copied import rule_of_copy
+from capturelint.debug.dispatched.arguments import Arguments, is_on_host
+from capturelint.debug.dispatched.explaining import explained
 from capturelint.debug.dispatched.forms import FORMS
 from capturelint.debug.dispatched.refusal import NOT_PERMITTED, UNPINNED, Refusal
 from capturelint.debug.dispatched.schema import schema_of
@@ -44,7 +44,9 @@ def refusal_of(
     trap = next((trap for trap in traps if trap.fits(arguments)), None)
     if trap is None or trap.refusal is None:
         return None
-    return rule_of_copy(trap.refusal)
+    hosts = [one for one in arguments.tensors() if is_on_host(one)]
+    is_whole = func._schema.name == "aten::copy_" and any(one.dim() for one in hosts)
+    return explained(trap.refusal, is_whole=is_whole)
 
 
 @cache

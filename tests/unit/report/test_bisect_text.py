@@ -219,11 +219,31 @@ def test_a_code_that_no_loaded_rule_has_is_not_offered() -> None:
         ("x (cudaErrorStreamCaptureUnjoined)", "Before the captured code ends, wait for"),
         ("x (cudaErrorStreamCaptureIsolation)", "Before the side stream is given work"),
         ("x unless the CPU tensor is pinned.", "Make the tensor on the device once"),
+        (
+            "x for a CUDA generator not in capture mode.",
+            "Register the generator before the capture",
+        ),
         ("something else", "Do this before the captured code runs"),
     ],
 )
 def test_without_a_rule_the_message_decides_what_comes_next(message: str, step: str) -> None:
     last = culprit_lines(replace(reading("a"), code="", message=message))[-1]
+
+    assert last.startswith(f"  next: {step}")
+
+
+@pytest.mark.parametrize(
+    ("end", "step"),
+    [
+        ("in torch.amp.GradScaler.step", "Make the optimizer with `fused=True`"),
+        ("in torch.nn.utils.clip_grad_norm_", "Leave out `error_if_nonfinite=True`"),
+        ("in a batch norm of torch", "Give the batch norm a number as `momentum`"),
+        ("of a number", "Write a slice that holds the one element"),
+        ("on a stream outside the capture", "Fork the side stream and join it"),
+    ],
+)
+def test_who_asked_for_an_operation_decides_what_comes_next(end: str, step: str) -> None:
+    last = culprit_lines(replace(reading("a"), operation=f"aten.item.default {end}"))[-1]
 
     assert last.startswith(f"  next: {step}")
 

@@ -345,6 +345,15 @@ def test_a_generator_of_its_own_is_refused_and_the_default_one_is_not(
         ('y = torch.ones(3).to("cuda")', "CL202"),
         ("y = X[[0, 1]]", "CL203"),
         ("X[:, [0, 1]] = 1.0", "CL203"),
+        ("y = X[COLS]", "CL203"),
+        ("X[0, 1] = 5", "CL203"),
+        ("X[0] = HOST", "CL202"),
+        ("X[0, :2] = HOST.to('cuda')[:2]", "CL202"),
+        ("y = torch.nn.functional.one_hot(X.long()).sum()", "CL301"),
+        ("y = torch.nn.functional.one_hot(X.long(), X.sum().long())", "CL104"),
+        ("y = torch.zeros(X.sum().long())", "CL104"),
+        ("y = torch.ones(int(X.sum()))", "CL101"),
+        ("y = X.sum().item()", "CL101"),
         ("y = X.cpu()", "CL102"),
         ("y = X[X > 0]", "CL302"),
         ("y = X.nonzero()", "CL301"),
@@ -355,14 +364,14 @@ def test_the_rule_is_that_of_the_line(
     in_session: InSession, tmp_path: Any, line: str, rule: str
 ) -> None:
     file = tmp_path / "model.py"
-    file.write_text(f"def forward(torch, X, HOST):\n    {line}\n", encoding="utf-8")
+    file.write_text(f"def forward(torch, X, HOST, COLS):\n    {line}\n", encoding="utf-8")
 
     def body(backend: SimulatedBackend) -> None:
         names: dict[str, Any] = {}
         exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
         x, host = torch.ones(2, 3, device="cuda"), torch.ones(3)
         with backend.as_if_capturing(lambda: "") as hazards:
-            names["forward"](torch, x, host)
+            names["forward"](torch, x, host, [0, 1])
 
         assert {(hazard.place.line, hazard.code) for hazard in hazards} == {(2, rule)}
 
