@@ -28,6 +28,7 @@ class Instance:
     """A case that is ready to run. `parts`: its callables by name. `notes`: about its inputs.
 
     `modules`: every module by path, under all of its names. `steps`: what makes the inputs.
+    `prepare`: what the user runs before each step, if anything; what it writes becomes state.
     """
 
     case: Case
@@ -36,11 +37,7 @@ class Instance:
     state: State
     notes: tuple[str, ...]
     steps: Steps
-
-    @property
-    def prepare(self) -> Callable[[int], object] | None:
-        """Return what the user runs before each step, if anything."""
-        return self.case.prepare
+    prepare: Callable[[int], object] | None
 
 
 def loaded(
@@ -72,14 +69,28 @@ def loaded(
         )
         for name, run in case.named.items()
     }
+    state = State({**_watched(case), **state_of_shared}, extra=tuple(case.state or ()))
     return Instance(
         case=case,
         parts=parts,
         modules=names_of(case.named),
-        state=State({**_watched(case), **state_of_shared}, extra=tuple(case.state or ())),
+        state=state,
         notes=(*case.notes, *steps.notes),
         steps=steps,
+        prepare=None if case.prepare is None else _learning(case.prepare, state, backend),
     )
+
+
+def _learning(
+    prepare: Callable[[int], object], state: State, backend: Backend
+) -> Callable[[int], object]:
+    """Return `prepare`, so that `state` puts back what it writes in any step, whoever runs it."""
+
+    def prepared(step: int) -> object:
+        with backend.eagerly(), state.watching():
+            return prepare(step)
+
+    return prepared
 
 
 class Current:

@@ -64,7 +64,9 @@ class Flow:
     def eagerly(self) -> list[Turn]:
         """Return what each turn comes to. Raises UndecidedError."""
         self._begin()
-        with self.stages.watched(self.state):
+        # While it is watched, what is compiled runs eagerly and may compute something else.
+        is_compiled = self.backend.runs_compiled()
+        with self.stages.eager() if is_compiled else self.stages.watched(self.state):
             return list(self.turns(self.steps))
 
     def turns(self, steps: Iterable[int]) -> Iterator[Turn]:

@@ -62,14 +62,36 @@ class Judge(Comparison):
                 return missing(left_out)  # what stands in for modules records nothing
             if launched:
                 return empty(launched, left_out)
-        expected = self._run_eagerly(watched=_STEPS_WATCHED.get(self._settings.warmup, 0))
+        expected = self._run_eagerly(watched=self._steps_watched())
         self._stages.settle()
         # Cold, what the first call makes in the graph may be all that holds it.
         is_looked_for = self._settings.warmup != 0 and not self._outside
         outcome = self._failing(expected, self._spoiled() if is_looked_for else None)
+        if outcome is not None and outcome.verdict is Verdict.NONDETERMINISTIC and self._learned():
+            outcome = self._failing(self._run_eagerly(), None)
         if outcome is not None:
             return outcome
         return missing(self._outside) if self._outside else passing(expected[0])
+
+    def _steps_watched(self) -> int:
+        """Return how many steps of the first eager run may write what is not known yet.
+
+        What is prepared may let any step be the first to write something. What is compiled would
+        run eagerly while it is watched, and compute something else.
+        """
+        is_prepared = self._captured.runs.before is not None
+        if is_prepared and not self._backend.runs_compiled():
+            return self._steps
+        return _STEPS_WATCHED.get(self._settings.warmup, 0)
+
+    def _learned(self) -> bool:
+        """Return whether an eager run writes what was not known, and so was never put back."""
+        if self._backend.runs_compiled():
+            return False
+        state, runs = self._eager.state, self._eager.runs
+        self._run_eagerly(watched=self._steps)
+        known, runs.held = runs.held, state.held(self._eager_start)
+        return not set(known.written).issuperset(runs.held.written)
 
     def _failing(self, expected: list[Seen], spoiled: Spoiled | None) -> Outcome | None:
         """Return what replays come to that differ from eager, or None.

@@ -51,7 +51,7 @@ class Soak(Judge):
         numbers = tuple(range(number, number + len(steps)))
         self._eager.runs.part = replace(self._captured_part, steps=steps, numbers=numbers)
         self._steps = len(steps)
-        expected = self._run_eagerly()
+        expected = self._run_eagerly(watched=self._steps_watched())
         self._stages.settle()
         left = self._eager.state.save()
         before = self._backend.allocated()
