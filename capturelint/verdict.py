@@ -13,6 +13,10 @@ ROOT = "<root>"  # what reports call the module whose path is ""
 ONLY = "only these modules were judged (--modules): "
 # How the reason begins why a module is undecided that no graph could serve.
 VARIES = "its arguments vary between calls: "
+# How the reason begins why it cannot be told what pad rows do in a module.
+OF_PADS = "pad rows: "
+# What a process was at that never got to a module.
+LOADING = "loading the case"
 
 
 class Verdict(Enum):

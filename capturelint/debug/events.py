@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.wire import WireError, decode, encode
-from capturelint.verdict import Report
+from capturelint.verdict import LOADING, Report
 
 
 class Fault(Enum):
@@ -136,7 +136,7 @@ def doing(step: str) -> str:
 
 
 _FORMS: Mapping[str, str] = {
-    "load": "loading the case",
+    "load": LOADING,
     "warm up": "warming up",
     "dry pass": "running {} as if capturing",
     "cold": "judging {} without warm-up",

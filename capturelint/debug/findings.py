@@ -18,7 +18,16 @@ from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
 from capturelint.finding import Effect
-from capturelint.verdict import ROOT, Culprit, Hazard, ModuleVerdict, Report, Verdict, worst
+from capturelint.verdict import (
+    OF_PADS,
+    ROOT,
+    Culprit,
+    Hazard,
+    ModuleVerdict,
+    Report,
+    Verdict,
+    worst,
+)
 
 _MOST_CHANGES = 3
 # Verdicts on graphs that lines which freeze something may explain.
@@ -63,7 +72,7 @@ class Findings:
         for one in changes[:_MOST_CHANGES]:
             self._notes.append(
                 f"each call changes {one.name} ({one.before} -> {one.after}), which a replay does "
-                f"not: nothing came of it in {steps} steps, later steps were not run"
+                f"not: nothing came of it in {steps} steps; `--soak N` runs more"
             )
 
     def add_cold(
@@ -157,7 +166,7 @@ class Findings:
             family = judged.families.get(path)
             cls = known[path].cls if path in known else family.part.cls if family else ""
             calls = known[path].calls if path in known else len(family.base) if family else 0
-            why = f"pad rows: {outcome.why}" if outcome.why else ""
+            why = f"{OF_PADS}{outcome.why}" if outcome.why else ""
             pads = ModuleVerdict(path, cls, outcome.verdict, calls, why)
             before = known.get(path)
             if before is None:

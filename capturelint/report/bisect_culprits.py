@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from capturelint.errors import shown_path
 from capturelint.finding import Effect
@@ -123,10 +123,13 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
     if evidence.fills:
         yield _field("moved by", f"{', '.join(map(printable, evidence.fills))} in the pad rows")
         yield _field("moved", _moved(evidence))
-    for frozen in evidence.frozen[:_MOST]:
-        yield from _frozen(frozen, culprit.place)
-    if len(evidence.frozen) > _MOST:
-        yield _field("baked in", f"{counted(len(evidence.frozen) - _MOST, 'more value')}")
+    alike: dict[tuple[str, str, str], list[Frozen]] = {}
+    for frozen in evidence.frozen:
+        alike.setdefault((frozen.before, frozen.after, frozen.name), []).append(frozen)
+    for group in list(alike.values())[:_MOST]:
+        yield from _frozen(group, culprit.place, evidence.changes)
+    if len(alike) > _MOST:
+        yield _field("baked in", f"{counted(len(alike) - _MOST, 'more value')}")
     for change in () if evidence.frozen else evidence.changes:
         yield _field("changes", printable(change))
     if evidence.together:
@@ -161,14 +164,32 @@ def _by(words: str, evidence: Evidence) -> str:
     return f"{words}: by {number(evidence.difference)}{dtype}{allowed}"
 
 
-def _frozen(frozen: Frozen, blamed: Place | None) -> Iterator[Line]:
-    source = f", from `{printable(frozen.name)}`" if frozen.name else ""
-    values = f"{printable(frozen.before)} -> {printable(frozen.after)}"
+def _frozen(
+    alike: Sequence[Frozen], blamed: Place | None, changes: Sequence[str]
+) -> Iterator[Line]:
+    """Return the lines about one value, `alike` in words wherever it is used."""
+    first = alike[0]
+    source = f", from `{printable(first.name)}`{_change(first, changes)}" if first.name else ""
+    values = f"{printable(first.before)} -> {printable(first.after)}"
     yield _field("baked in", f"{values} in the next call{source}; every replay uses the first")
-    if at(frozen.place) != at(blamed):
-        yield _field("used at", _place_and_source(frozen.place))
-    if frozen.cause is not None and at(frozen.cause) != at(blamed):
-        yield _field("set at", _place_and_source(frozen.cause))
+    yield from _elsewhere("used at", (one.place for one in alike), blamed)
+    yield from _elsewhere("set at", (one.cause for one in alike), blamed)
+
+
+def _change(frozen: Frozen, changes: Sequence[str]) -> str:
+    """Return what changes where the value comes from, if that says more than the value."""
+    name = frozen.name.removeprefix("self.")
+    values = (text.partition(": ")[2] for text in changes if text.partition(": ")[0] == name)
+    words = next(values, "").rpartition(" (")[0]
+    is_said = not words or words == f"{frozen.before} -> {frozen.after}"
+    return "" if is_said else f" ({printable(words)})"
+
+
+def _elsewhere(label: str, places: Iterable[Place | None], blamed: Place | None) -> Iterator[Line]:
+    """Return the places that are not the one to blame, each once."""
+    told = {at(place): place for place in places if place is not None}
+    told.pop(at(blamed), None)
+    yield from (_field(label, _place_and_source(place)) for place in told.values())
 
 
 def _place_and_source(place: Place) -> str:

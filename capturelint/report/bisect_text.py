@@ -7,19 +7,21 @@ from dataclasses import replace
 
 from capturelint.report.bisect_culprits import at, blamed_lines, culprit_blocks
 from capturelint.report.bisect_paths import shortened
-from capturelint.report.bisect_tree import module_tree
+from capturelint.report.bisect_tree import is_inside, module_tree
 from capturelint.report.bisect_words import heading, is_simulated, meaning, named
 from capturelint.report.excerpt import excerpt, printable
 from capturelint.report.outline import Line, Piece, Tone, drawn, line, plain
 from capturelint.report.text import counted
-from capturelint.verdict import VARIES, Hazard, ModuleVerdict, Report, Verdict
+from capturelint.verdict import LOADING, OF_PADS, VARIES, Hazard, ModuleVerdict, Report, Verdict
 
 _SIMULATED = (
     "simulated: no GPU was used. A pass is no proof, and says nothing about custom kernels"
     " (CUDA, C++ or Triton)."
 )
-_NEXT = "Mend what the reason names, or leave the module out (`--skip`)"
+_MEND = "Mend what the reason names"
+_SKIP = ", or leave the module out (`--skip`)"
 _BY_HAND = " and capture it on a GPU by hand"
+_LOAD = "Call what makes the case in Python by itself, and mend what ends it"
 
 
 def render(
@@ -39,11 +41,8 @@ def render(
 
 def summary(report: Report) -> str:
     """Return counts, times and the environment in one line."""
-    places = {at(culprit.place) for culprit in report.culprits}
-    to_blame = len({culprit.module for culprit in report.culprits})
-    within = f" in {counted(to_blame, 'module')}" if to_blame else ""
     parts = [
-        f"{counted(len(places), 'line')} to blame{within}",
+        _to_blame(report),
         f"{counted(len(report.modules), 'module')} judged",
     ]
     undecided = sum(one.verdict is Verdict.UNDECIDED for one in report.modules)
@@ -66,6 +65,15 @@ def summary(report: Report) -> str:
     if "device" in environment and not is_simulated(report):
         parts.append(printable(environment["device"]))
     return ", ".join(parts)
+
+
+def _to_blame(report: Report) -> str:
+    known = [one.place for one in report.culprits if one.place is not None and one.place.path]
+    lines = counted(len({at(place) for place in known}), "line")
+    modules = counted(len({culprit.module for culprit in report.culprits}), "module")
+    if not report.culprits:
+        return f"{lines} to blame"
+    return f"{lines} to blame in {modules}" if known else f"{modules} to blame, no line known"
 
 
 def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
@@ -98,9 +106,22 @@ def _undecided(report: Report) -> list[Line]:
     if not reasons:
         return []
     told = [_reason(modules, varies=key == ("", VARIES)) for key, modules in reasons.items()]
-    then = f"{_NEXT}{_BY_HAND if is_simulated(report) else ''}."
+    then = f"{_next(report, [one for alike in reasons.values() for one in alike])}."
     title = line(Piece("could not be judged", Tone.LOUD), ":")
     return [replace(title, below=(*told, line(Piece("next: ", Tone.DIM), then)))]
+
+
+def _next(report: Report, undecided: Sequence[ModuleVerdict]) -> str:
+    """Return what to do about modules that could not be judged."""
+    if any(LOADING in one.why for one in undecided):
+        return _LOAD
+    if all(one.why.startswith(OF_PADS) for one in undecided):
+        return _MEND
+    paths = {one.path for one in report.modules}
+    # Of a root nothing is left when it is left out.
+    if not any(is_inside(one.path, paths) for one in undecided):
+        return f"{_MEND}{', or capture it on a GPU by hand' if is_simulated(report) else ''}"
+    return f"{_MEND}{_SKIP}{_BY_HAND if is_simulated(report) else ''}"
 
 
 def _reason(modules: Sequence[ModuleVerdict], *, varies: bool) -> Line:

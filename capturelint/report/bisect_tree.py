@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from capturelint.report.bisect_paths import shortened
@@ -71,6 +71,11 @@ def _forest(modules: Sequence[ModuleVerdict], blamed: Mapping[str, tuple[str, ..
     return roots
 
 
+def is_inside(path: str, paths: Collection[str]) -> bool:
+    """Return whether one of the modules at `paths` is around the one at `path`."""
+    return any(outer in paths for outer in _outer(path))
+
+
 def _outer(path: str) -> Iterator[str]:
     """Return the paths of the modules around `path`, innermost first, the root's "" last."""
     while path:
@@ -84,7 +89,7 @@ def _line(node: _Node, *, is_root: bool = False) -> Line:
     if node.blamed:
         pieces.append(f" at {', '.join(node.blamed)}")
     if module.calls > 1:
-        pieces.append(Piece(f", {module.calls} calls", Tone.DIM))
+        pieces.append(Piece(f", {module.calls} calls in each step", Tone.DIM))
     # Why a module is undecided is told below the tree, with what to do.
     if module.why and module.verdict is not Verdict.UNDECIDED:
         pieces.append(f": {printable(module.why)}")

@@ -80,7 +80,8 @@ def joined(frozen: Frozen, causes: Sequence[Cause]) -> Joined:
 
 def with_cause(frozen: Frozen, cause: Cause, *, is_sure: bool) -> Joined:
     """Return a frozen value with its cause."""
-    return Joined(replace(frozen, name=_spoken(cause.change), cause=cause.place), is_sure)
+    name = _spoken(cause.change, (frozen.place, cause.place))
+    return Joined(replace(frozen, name=name, cause=cause.place), is_sure)
 
 
 def _is_one_line(causes: Sequence[Cause]) -> bool:
@@ -128,11 +129,15 @@ def is_number(frozen: Frozen) -> bool:
 _NUMBER = re.compile(r"True|False|0x[0-9a-f]+|-?inf|nan|-?[\d.]+(e[-+]?\d+)?j?|\(.*j\)")
 
 
-def _spoken(change: Change) -> str:
-    """Return what the user's code calls what changed."""
+def _spoken(change: Change, places: Iterable[Place | None]) -> str:
+    """Return what the user's code calls what changed. `places`: lines that use or change it."""
     if change.kind == RANDOM or " " in change.name:
         return change.name
-    return f"self.{change.name.rpartition('.')[2]}"
+    owner, _, last = change.name.rpartition(".")
+    own = f"self.{last}"
+    # Of another module than that of the line it is told by its path.
+    is_own = not owner or any(own in place.source for place in places if place is not None)
+    return own if is_own else change.name
 
 
 def _in_words(change: Change) -> str:

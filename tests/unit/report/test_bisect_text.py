@@ -202,11 +202,34 @@ def test_on_a_gpu_what_was_raised_was_said_and_the_rest_would_be() -> None:
     assert f"  CUDA would say: {NOT_PERMITTED}" in culprit_lines(said, backend="simulated")
 
 
-def test_on_a_gpu_nobody_is_sent_to_one() -> None:
-    report = replace(passing(backend="cuda"), modules=(module("a", Verdict.UNDECIDED, why="b"),))
-    shown = bisect_text.render(report)
+MEND = "Mend what the reason names"
 
-    assert "  next: Mend what the reason names, or leave the module out (`--skip`).\n" in shown
+
+@pytest.mark.parametrize(
+    ("path", "why", "words"),
+    [
+        ("a.b", "an operator is unknown", f"{MEND}, or leave the module out (`--skip`)"),
+        ("a", "an operator is unknown", MEND),
+        ("a.b", "pad rows: the batch has one row", MEND),
+        (
+            "a",
+            "the process ended with exit code 3 while loading the case",
+            "Call what makes the case",
+        ),
+    ],
+)
+@pytest.mark.parametrize("backend", ["cuda", "simulated"])
+def test_what_to_do_fits_what_could_not_be_judged(
+    path: str, why: str, words: str, backend: str
+) -> None:
+    modules = (module("a", Verdict.EQUAL), module(path, Verdict.UNDECIDED, why=why))
+    modules = modules[path == "a" :]
+    shown = bisect_text.render(replace(passing(backend=backend), modules=modules))
+    (then,) = [line for line in shown.splitlines() if line.startswith("  next: ")]
+
+    assert then.startswith(f"  next: {words}")
+    assert ("by hand" in then) == (backend == "simulated" and why.startswith("an operator"))
+    assert ("--skip" in then) == ("--skip" in words)
 
 
 def test_a_code_that_no_loaded_rule_has_is_not_offered() -> None:
@@ -318,6 +341,26 @@ def test_of_many_baked_values_the_first_are_told() -> None:
         "  baked in: 3 -> 4 in the next call, from `n2`; every replay uses the first",
         "  baked in: 4 more values",
     ]
+
+
+def test_a_value_used_on_two_lines_is_told_once_with_what_changes() -> None:
+    culprit = counting("counter")
+    (frozen,) = culprit.evidence.frozen
+    used = [replace(frozen, name="self.p", place=here(line, "x"), cause=None) for line in (20, 21)]
+    evidence = Evidence(frozen=tuple(used), changes=("p: 0 -> 1 (number)",))
+
+    assert culprit_lines(replace(culprit, evidence=evidence))[6:9] == [
+        "  baked in: 3 -> 4 in the next call, from `self.p` (0 -> 1); every replay uses the first",
+        "  used at: model.py:20  x",
+        "  used at: model.py:21  x",
+    ]
+
+
+def test_where_no_line_is_known_none_is_counted() -> None:
+    unknown = replace(reading("a"), place=None)
+    report = replace(passing(), verdict=Verdict.REFUSES, culprits=(unknown,))
+
+    assert "\n1 module to blame, no line known, 1 module judged" in bisect_text.render(report)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_the_number_of_calls_is_told_and_a_reason_unless_it_is_told_below_the_tr
     undecided = module("b", Verdict.UNDECIDED, why="ran out\nof time")
 
     assert shown(twice, undecided) == [
-        "a (Block): refuses-capture, 2 calls: ran out of time",
+        "a (Block): refuses-capture, 2 calls in each step: ran out of time",
         "b (Block): undecided",
     ]
 
