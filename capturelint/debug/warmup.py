@@ -14,8 +14,9 @@ from capturelint.debug.attempts.refused import first_refused
 from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.backward import Backward
 from capturelint.debug.cases.case import Case
-from capturelint.debug.cases.mistakes import raised
+from capturelint.debug.cases.mistakes import CaseError, raised
 from capturelint.debug.instance import Current, Instance, modes_of, with_gradients
+from capturelint.debug.preparing import note_on_again, prepare
 from capturelint.debug.running import running
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change, Snapshot
@@ -101,7 +102,7 @@ def step_of(
     What comes before a step is done by then: the user's preparation, and seeding.
     """
     part = instance.parts[name]
-    _prepare(instance, step, backend, settings)
+    prepare(instance, step, backend, settings, is_again=True)
     (call,) = part.steps[step]
     own = call.copied()
     return lambda: own.of(part.run)
@@ -123,7 +124,7 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
         ):
             for name, part in instance.parts.items():
                 tally.forwards += 1
-                _prepare(instance, 0, backend, settings)
+                prepare(instance, 0, backend, settings, is_again=count > 1)
                 for call in inputs[name].filled(part.steps[0]):
                     held = held_by(call)
                     backward.returned(_call(call, part, instance, backend))
@@ -137,7 +138,8 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
     if backend.runs_compiled():
         _compile(instance, inputs, backend, settings, tally)
         before = instance.state.save()
-    notes = (*map(note_on_written, written), *backward.notes)
+    again = note_on_again(instance, before, backend, settings)
+    notes = (*map(note_on_written, written), *backward.notes, *again)
     instance = replace(instance, notes=(*instance.notes, *notes))
     return Warm(instance, inputs, count, fresh, before, changes)
 
@@ -154,15 +156,9 @@ def _compile(
         for _ in range(_CALLS):
             for name, part in instance.parts.items():
                 tally.forwards += 1
-                _prepare(instance, 0, backend, settings)
+                prepare(instance, 0, backend, settings, is_again=True)
                 for call in inputs[name].filled(part.steps[0]):
                     _call(call, part, instance, backend)
-
-
-def _prepare(instance: Instance, step: int, backend: Backend, settings: Settings) -> None:
-    if instance.prepare is not None:
-        instance.prepare(step)
-    backend.seed(settings.seed + step)
 
 
 def _tensors(before: Snapshot, instance: Instance) -> list[Tensor]:
@@ -189,7 +185,7 @@ def _call(call: Call, part: Part, instance: Instance, backend: Backend) -> objec
 
 def _give_up(error: Exception) -> NoReturn:
     """Raise what to say when user code raised `error` in an eager call."""
-    if isinstance(error, CannotRunError):
+    if isinstance(error, CannotRunError | CaseError):
         raise error
     raise raised("the case, called eagerly,", first_refused(error)) from error
 

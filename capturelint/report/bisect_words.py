@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from capturelint.finding import Effect
+from capturelint.operations.messages import NO_BLAS, NO_DNN, NO_FFT, NO_SOLVER
 from capturelint.report.excerpt import printable
 from capturelint.verdict import ONLY, ROOT, Certainty, Culprit, Report, Verdict
 
@@ -94,6 +95,12 @@ _REMEDIES_BY_OPERATION: Mapping[str, str] = {
         " `torch.cuda.current_stream().wait_stream(side)` after it."
     ),
 }
+# What is said where a library's handle is first needed while capturing.
+_HANDLES = (NO_BLAS, NO_DNN, NO_SOLVER, NO_FFT)
+_MAKE_HANDLES = (
+    "No fault of this code: the library makes its handle in the first call of a process, so any model"
+    " that uses it needs a warm-up before the capture."
+)
 _HOST_RANDOM = "host random numbers"  # as the evidence of a change says it
 _DRAW_ON_DEVICE = (
     "Draw random numbers on the device with torch, such as `torch.rand((), device=x.device)`:"
@@ -168,6 +175,8 @@ def next_step(verdict: Verdict, culprit: Culprit, advice: str) -> str:
     by_operation = next(known, "")
     if by_operation and verdict is not Verdict.FAILS_COLD:
         return by_operation
+    if verdict is Verdict.FAILS_COLD and any(sign in culprit.message for sign in _HANDLES):
+        return _MAKE_HANDLES
     # What keeps a replay from following the inputs has many causes; the rule knows which.
     if verdict in _NEXT and not (verdict is Verdict.STALE and advice):
         return _NEXT[verdict]

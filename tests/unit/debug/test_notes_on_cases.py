@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
 import torch
 from torch import nn
 
 from capturelint.debug.backward import NO_BACKWARD
 from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
 from capturelint.debug.settings import Settings
 
@@ -73,6 +75,69 @@ def test_tensors_written_in_place_and_state_are_no_copies_to_tell(in_session: In
     def look(backend: Backend) -> None:
         assert about_copies(notes(backend, written)) == []
         assert about_copies(notes(backend, shared)) == []
+
+    in_session(look)
+
+
+class Moves(nn.Module):
+    position: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("position", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.position
+
+
+def preparing(does: Callable[[Moves, int], object]) -> Callable[[], Case]:
+    def make() -> Case:
+        model = Moves().cuda()
+        return Case(model, inputs, prepare=lambda step: does(model, step))
+
+    return make
+
+
+def about_prepare(told: tuple[str, ...]) -> list[str]:
+    return [note.partition(":")[0] for note in told if note.startswith("prepare(")]
+
+
+def test_a_prepare_that_goes_on_by_itself_is_told(in_session: InSession) -> None:
+    numbers = iter(range(10_000))
+
+    def look(backend: Backend) -> None:
+        make = preparing(lambda model, step: model.position.fill_(next(numbers)))
+        assert about_prepare(notes(backend, make)) == [
+            "prepare(1), called twice from the same state, leaves other values in memory on the device"
+        ]
+
+    in_session(look)
+
+
+def test_a_prepare_by_number_from_state_or_at_random_is_not(in_session: InSession) -> None:
+    def binds(model: Moves, step: int) -> None:
+        model.position = torch.full((1,), float(step), device="cuda")
+
+    def look(backend: Backend) -> None:
+        for does in (
+            lambda model, step: model.position.fill_(step),
+            lambda model, step: model.position.add_(1),
+            lambda model, step: model.position.random_(0, 100),
+            binds,
+        ):
+            assert about_prepare(notes(backend, preparing(does))) == []
+
+    in_session(look)
+
+
+def test_a_prepare_that_raises_when_called_again_is_one_line(in_session: InSession) -> None:
+    def look(backend: Backend) -> None:
+        numbers = iter(range(3))
+        make = preparing(lambda model, step: model.position.fill_(next(numbers)))
+        with pytest.raises(
+            CaseError, match=r"^prepare\(1\), called again, raised StopIteration at "
+        ):
+            notes(backend, make)
 
     in_session(look)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from capturelint.finding import Effect
+from capturelint.operations.messages import NO_BLAS
 from capturelint.report import bisect_text
 from capturelint.verdict import Certainty, Culprit, Evidence, Verdict
 from tests.unit.report.reports import (
@@ -222,8 +223,8 @@ MEND = "Mend what the reason names"
 def test_what_to_do_fits_what_could_not_be_judged(
     path: str, why: str, words: str, backend: str
 ) -> None:
-    modules = (module("a", Verdict.EQUAL), module(path, Verdict.UNDECIDED, why=why))
-    modules = modules[path == "a" :]
+    around = () if path == "a" else (module("a", Verdict.EQUAL),)
+    modules = (*around, module(path, Verdict.UNDECIDED, why=why))
     shown = bisect_text.render(replace(passing(backend=backend), modules=modules))
     (then,) = [line for line in shown.splitlines() if line.startswith("  next: ")]
 
@@ -269,6 +270,17 @@ def test_who_asked_for_an_operation_decides_what_comes_next(end: str, step: str)
     last = culprit_lines(replace(reading("a"), operation=f"aten.item.default {end}"))[-1]
 
     assert last.startswith(f"  next: {step}")
+
+
+@pytest.mark.parametrize(
+    ("message", "step"), [(NO_BLAS, "No fault of this code"), ("x", "Call the module a few times")]
+)
+def test_a_handle_of_a_library_is_told_apart_from_the_code(message: str, step: str) -> None:
+    cold = replace(reading("a"), message=message)
+    modules = (module("a", Verdict.FAILS_COLD),)
+    report = replace(passing(), modules=modules, culprits=(cold,), verdict=Verdict.FAILS_COLD)
+
+    assert f"\n  next: {step}" in bisect_text.render(report)
 
 
 def test_what_was_raised_is_told_when_it_is_not_the_message() -> None:
