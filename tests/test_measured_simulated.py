@@ -39,9 +39,19 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "the simulator captures in the mode `global` alone": ("CL901 good_relaxed",),
     "a torch without CUDA has no NCCL, no types of CUDA, and no `range` there": (
+        "CL701 BadBarrier",
+        "CL701 BadObjects",
+        "CL701 GoodAllReduce",
+        "CL701 GoodGroupOfTheHost",
         "CL901 good_collective",
         "torch.cuda.FloatTensor: x * torch.cuda.FloatTensor([2.0])",
         "torch.range: torch.range(0, n, device=x.device).sum() * x",
+    ),
+    "the simulator captures on a stream of its own, not on the one that is given": (
+        "CL702 good_region_on_the_stream",
+    ),
+    "the allocator had memory for the stream, so that CUDA saw no allocation to refuse": (
+        "CL702 bad_region",
     ),
     "the simulator runs compiled code as it was before": ("CL803 bad_backend",),
     "a remainder by zero raises on the host only": ("CL101 good_round_and_abs",),
