@@ -12,7 +12,8 @@ from capturelint.debug.attempts.replaced import StandInError, StandIns
 from capturelint.debug.pads.families import Calls, Family
 from capturelint.debug.pads.fills import tensors_of
 from capturelint.debug.pads.ground import Ground
-from capturelint.debug.pads.moved import Left, Moved, Reference
+from capturelint.debug.pads.left import Left
+from capturelint.debug.pads.moved import Moved, Reference
 from capturelint.debug.pads.rows import real_part
 from capturelint.debug.trees.trees import copied
 

@@ -28,13 +28,17 @@ class Fill:
     """Contents of pad rows. `name`: as printed. `is_finite`: whether real rows may hold such too.
 
     `fits`: whether a tensor can hold it. `write`: puts it into the pad rows of a tensor, given
-    them, the tensor's real rows and the pad rows of another step.
+    them, the tensor's real rows and the pad rows of another step. `only`: the input that gets it;
+    "" for all. `is_whole`: whether a row of it is one that a case makes: where columns or inputs
+    come from several rows, code may raise rightly.
     """
 
     name: str
     fits: Callable[[Tensor], bool]
     write: Callable[[Tensor, Tensor, Tensor], object]
     is_finite: bool = True
+    only: str = ""
+    is_whole: bool = True
 
 
 def _is_floating(tensor: Tensor) -> bool:
@@ -50,6 +54,10 @@ def _is_truth(tensor: Tensor) -> bool:
     return tensor.dtype == torch.bool
 
 
+def _is_drawable(tensor: Tensor) -> bool:
+    return _is_floating(tensor) or _is_integer(tensor) or _is_truth(tensor)
+
+
 def _number(value: float) -> Callable[[Tensor, Tensor, Tensor], object]:
     return lambda pads, _real, _stale: pads.fill_(value)
 
@@ -59,17 +67,66 @@ def _other_rows(pads: Tensor, real: Tensor, _stale: Tensor) -> object:
     return pads.copy_(real.index_select(0, places))
 
 
+def _lowest(pads: Tensor, real: Tensor, _stale: Tensor) -> object:
+    return pads.copy_(real.amin(0))
+
+
+def _highest(pads: Tensor, real: Tensor, _stale: Tensor) -> object:
+    return pads.copy_(real.amax(0))
+
+
+def _drawn(seed: int) -> Callable[[Tensor, Tensor, Tensor], object]:
+    """Return what draws each element from its column in the real rows and in those of another step."""
+
+    def write(pads: Tensor, real: Tensor, stale: Tensor) -> object:
+        known = torch.cat([real, stale])
+        source = torch.Generator().manual_seed(seed)
+        places = torch.randint(known.shape[0], pads.shape, generator=source)
+        return pads.copy_(known.gather(0, places.to(pads.device)))
+
+    return write
+
+
+def _draws(seed: int) -> Fill:
+    return Fill(f"values of other rows, draw {seed}", _is_drawable, _drawn(seed), is_whole=False)
+
+
+NUMBERS = (
+    Fill("zero", _is_floating, _number(0.0)),
+    Fill("1e4", _is_floating, _number(_LARGE)),
+    Fill("-1e4", _is_floating, _number(-_LARGE)),
+)
 # Those that tell most of what to mend first: NaN and infinity move what finite values do not.
 FILLS = (
     Fill("rows of another step", lambda _: True, lambda pads, _, stale: pads.copy_(stale)),
-    Fill("zero", _is_floating, _number(0.0)),
-    Fill("1e4", _is_floating, _number(_LARGE)),
+    *NUMBERS,
     Fill("other rows' integers", _is_integer, _other_rows),
+    Fill("other rows", _is_drawable, _other_rows),
+    Fill("the lowest integers", _is_integer, _lowest, is_whole=False),
+    Fill("the highest integers", _is_integer, _highest, is_whole=False),
+    *(_draws(seed) for seed in range(1, 4)),
     Fill("True", _is_truth, _number(1)),
     Fill("False", _is_truth, _number(0)),
     Fill("Inf", _is_floating, _number(math.inf), is_finite=False),
     Fill("NaN", _is_floating, _number(math.nan), is_finite=False),
 )
+
+
+def fills_of(call: Call, run: Run, axes: Axes) -> tuple[Fill, ...]:
+    """Return the fills for the inputs of a call.
+
+    Where several of these are integers, each is also the only one that other rows give: a slot of
+    a real row then gets a token of another.
+    """
+    integers = [path for path, _, tensor in _batched(call, run, axes) if _is_integer(tensor)]
+    if len(integers) == 1:
+        return FILLS
+    alone = (
+        Fill(f"other rows' `{path}`", _is_integer, _other_rows, only=path, is_whole=False)
+        for path in integers
+    )
+    place = FILLS.index(next(fill for fill in FILLS if not fill.is_whole))
+    return (*FILLS[:place], *alone, *FILLS[place:])
 
 
 def tensors_of(call: Call, run: Run) -> dict[str, Tensor]:
@@ -91,7 +148,8 @@ def filled(call: Call, run: Run, axes: Axes, rows: Rows, fill: Fill, stale: Call
     is_filled = False
     with torch.inference_mode():  # tensors made in it can only be written in it
         for path, dim, tensor in _batched(own, run, axes):
-            if fill.fits(tensor) and path in others:
+            is_meant = fill.only in ("", path) and fill.fits(tensor)
+            if is_meant and path in others:
                 by_row = tensor.movedim(dim, 0)
                 pads, real = by_row[rows.real :], by_row[: rows.real].clone()
                 fill.write(pads, real, others[path].movedim(dim, 0)[rows.real :])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TypeVar
+
+import torch
+from torch import Tensor
 
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.part import Call, Part
@@ -15,7 +18,8 @@ from capturelint.debug.attempts.runs import Runs
 from capturelint.debug.attempts.seen import Seen
 from capturelint.debug.backend import Backend
 from capturelint.debug.modules import Modules
-from capturelint.debug.pads.moved import Left, left_by
+from capturelint.debug.pads.left import RESULT, STATE, Left, left_by
+from capturelint.debug.pads.slots import last_wins
 from capturelint.debug.settings import Settings
 from capturelint.debug.trees.memory import storage_key
 from capturelint.debug.trees.trees import leaves
@@ -72,9 +76,28 @@ class Ground:
             arguments = {
                 f"argument {leaf.path}": leaf.value for leaf in leaves(runs.arguments(calls))
             }
-            state = {f"state {name}": one.detach() for name, one in runs.observed.tensors().items()}
+            state = {
+                f"{STATE}{name}": one.detach() for name, one in runs.observed.tensors().items()
+            }
             held = {**arguments, **state}
             return Left({name: one for name, one in held.items() if name in names})
+
+    def after(self, part: Part, calls: Sequence[Call], state: Mapping[str, Tensor]) -> Left:
+        """Return the results of a second step of these calls. Raises CannotRunPadsError.
+
+        `state`: by name, what tensors of the state are made to hold before it.
+        """
+        runs = self._runs(part, calls, StandIns(()))
+        with self._running():
+            runs.begin(0, static=False)
+            runs.call([call.copied() for call in calls])
+            held = runs.observed.tensors()
+            with torch.inference_mode():  # tensors made in it can only be written in it
+                for name, value in state.items():
+                    if name in held and held[name].shape == value.shape:
+                        held[name].copy_(value)
+            left = left_by(next(runs.seen(1)))
+            return Left({path: one for path, one in left.items() if path.startswith(RESULT)})
 
     def during(
         self,
@@ -92,11 +115,10 @@ class Ground:
                 runs.call(own)
             return value
 
-    def storage_of(self, part: Part, name: str) -> int | None:
-        """Return what tells the storage of a tensor of the state, by its name; None if it is gone."""
+    def storages(self, part: Part) -> dict[str, int | None]:
+        """Return what tells the storage of each tensor of the state, by its name."""
         observed = self._runs(part, (), StandIns(())).observed
-        tensor = observed.tensors().get(name)
-        return None if tensor is None else storage_key(tensor)
+        return {name: storage_key(tensor) for name, tensor in observed.tensors().items()}
 
     def stepping(self, part: Part, steps: Sequence[Sequence[Call]]) -> Callable[[int], object]:
         """Return what runs the calls of one of `steps`, each from the same state and seed."""
@@ -121,7 +143,7 @@ class Ground:
         """Run what is inside eagerly, from the start. Raises CannotRunPadsError if it fails."""
         self.backend.unsupported()  # what others met is theirs
         try:
-            with self._from_start(), self.backend.eagerly():
+            with self._from_start(), self.backend.eagerly(), last_wins():
                 yield
         except CannotRunPadsError:
             raise

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import torch
+from torch import Tensor
+
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.refused import first_line
@@ -14,11 +17,14 @@ from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.pads.apart import moved_apart
 from capturelint.debug.pads.batch import Batch, NoRowsError
-from capturelint.debug.pads.families import Calls, Family, called_families
-from capturelint.debug.pads.fills import FILLS, Fill, cut, filled, with_real_rows
+from capturelint.debug.pads.families import Family, called_families
+from capturelint.debug.pads.fewer import FewerRows
+from capturelint.debug.pads.fills import Fill, filled, fills_of, with_real_rows
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
+from capturelint.debug.pads.left import STATE, Left
 from capturelint.debug.pads.moved import Moved, Reference, Shorter
 from capturelint.debug.pads.outcomes import judged_by, leak, undecided
+from capturelint.debug.pads.reading import NextStep
 from capturelint.debug.pads.rows import Rows
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Verdict
@@ -41,12 +47,13 @@ class PadJudge:
         self._ground = ground
         self._ledger = ledger
         self._references: dict[object, Reference] = {}
-        self._shorter_calls: dict[int, tuple[Calls, ...]] = {}
+        self._next_steps: dict[int, NextStep] = {}
         self._called: dict[str, tuple[str, ...]] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.families: dict[str, Family] = {}
         self.parents: dict[str, str] = {}
         self.notes: list[str] = []
+        self._fewer = FewerRows(ground, self.notes)
 
     @property
     def tolerance(self) -> Tolerance:
@@ -94,10 +101,11 @@ class PadJudge:
             batch = self._batch()
         except NoRowsError as error:
             return undecided(str(error))
+        (call,) = batch.part.steps[0]
         tried: list[tuple[Outcome, Rows, Fill]] = []
         for real in dict.fromkeys((batch.total // 2, batch.total - 1)):
             rows = Rows(batch.total, real)
-            for fill in FILLS:
+            for fill in fills_of(call, batch.part.run, batch.axes):
                 step = f"pad {batch.part.path} with {fill.name}, {rows.pads} pad rows"
                 self._ledger.say(f"pad rows hold {fill.name}: {rows}")
                 work = partial(self._tried, batch, rows, fill)
@@ -105,14 +113,34 @@ class PadJudge:
                 tried.append((outcome, rows, fill))
         leaks = [one for one in tried if one[0].verdict is Verdict.PADS]
         if not leaks:
-            return min((one[0] for one in tried), key=lambda one: one.verdict.rank)
+            told = [
+                one[0] for one in tried if one[2].is_whole or not self._is_telling_nothing(*one)
+            ]
+            return min(told, key=lambda one: one.verdict.rank)
         # What finite values show is no matter of NaN alone, and half a batch shows most.
         first, rows, fill = leaks[0]
         names = tuple(dict.fromkeys(fill.name for _, _, fill in leaks))
         family = self._family(batch, rows, fill)
         if family is not None:
             self.families[batch.part.path] = family
+            self._learn(family)
         return replace(first, evidence=replace(first.evidence, fills=names))
+
+    def _is_telling_nothing(self, outcome: Outcome, _rows: Rows, fill: Fill) -> bool:
+        """Return whether rows put together of several tell nothing: no server may hold such."""
+        if outcome.verdict is not Verdict.UNDECIDED:
+            return False
+        note = f"pad rows that hold {fill.name} are left out: {outcome.why}"
+        if note not in self.notes:
+            self.notes.append(note)
+        return True
+
+    def _learn(self, family: Family) -> None:
+        """Find out again what of the state real rows read: the outcome may be of another process."""
+        try:
+            self._moved(family)
+        except CannotRunPadsError as error:
+            self.notes.append(f"what the next step reads is not known: with pad rows it {error}")
 
     def _tried(self, batch: Batch, rows: Rows, fill: Fill) -> Outcome:
         family = self._family(batch, rows, fill)
@@ -134,11 +162,18 @@ class PadJudge:
         """Return what moved; what moves is run again, as eager runs may differ by themselves."""
         reference = self.reference(family)
         ground, part = self._ground, family.part
-        found = reference.moved(ground.left(part, family.filled))
-        if found.difference is None:
+        left = ground.left(part, family.filled)
+        found = reference.moved(left)
+        if found.difference is not None:
+            reference.add_noise(ground.left(part, family.base))
+            return reference.moved(ground.left(part, family.filled))
+        if part.path != self._part.path:
             return found
-        reference.add_noise(ground.left(part, family.base))
-        return reference.moved(ground.left(part, family.filled))
+        real = family.rows.real
+        if real not in self._next_steps:
+            self._next_steps[real] = NextStep(family, reference, ground)
+        later = self._next_steps[real].moved(left)
+        return later if later.difference is not None or not found.doubt else found
 
     def _family(self, batch: Batch, rows: Rows, fill: Fill) -> Family | None:
         part, axes = batch.part, batch.axes
@@ -147,37 +182,9 @@ class PadJudge:
         if pads is None:
             return None
         probe = with_real_rows(call, part.run, axes, 1, stale)
-        others = self._others(batch, rows)
+        others = self._fewer.calls(batch, rows)
         runs = replace(part, steps=((call,), (pads,), (probe,)))
         return Family(runs, rows, ((pads,),), others, rows.real, (axes,))
-
-    def _others(self, batch: Batch, rows: Rows) -> tuple[Calls, ...]:
-        """Return calls on real rows alone, of two contents; () if such do not run.
-
-        What the case does not call a batch may still be as long as one, such as a mask of its rows.
-        """
-        if rows.real not in self._shorter_calls:
-            self._shorter_calls[rows.real] = self._running_on_fewer(batch, rows)
-        return self._shorter_calls[rows.real]
-
-    def _running_on_fewer(self, batch: Batch, rows: Rows) -> tuple[Calls, ...]:
-        part = batch.part
-        (call,), (stale,) = part.steps[:2]
-        other = with_real_rows(call, part.run, batch.axes, rows.real, stale)
-        problem = ""
-        for axes in (batch.axes, batch.axes_by_size):
-            calls = tuple((cut(one, part.run, axes, rows.real),) for one in (call, other))
-            try:
-                self._ground.left(part, calls[0], is_fresh=True)
-            except CannotRunPadsError as error:
-                problem = problem or str(error)
-            else:
-                return calls
-        self.notes.append(
-            f"{part.path or 'the case'} does not run on {rows.real} of its {rows.total} rows "
-            f"({problem}): what alone is as long as the batch is taken for it"
-        )
-        return ()
 
     def _made(self, family: Family) -> Reference:
         ground, part = self._ground, family.part
@@ -189,6 +196,7 @@ class PadJudge:
             probe=ground.left(part, family.probe),
             shorter=self._shorter(family),
             tolerance=self.tolerance,
+            known=self._known(family, base),
         )
         reference.add_noise(ground.left(part, family.base))
         return reference
@@ -202,7 +210,32 @@ class PadJudge:
             left = [ground.left(part, calls, is_fresh=True) for calls in family.others]
         except CannotRunPadsError:
             return None
-        return Shorter(left[0], family.total, left[1] if len(left) > 1 else None)
+        is_root = part.path == self._part.path
+        probed = self._fewer.probed(part, family.rows) if is_root else ()
+        return Shorter(left[0], family.total, (*left[1:], *probed))
+
+    def _known(self, family: Family, base: Left) -> dict[str, Tensor]:
+        """Return where state of a called module belongs to real rows, as runs of the root showed."""
+        root = self.families.get(self._part.path)
+        if root is None or family.part.path == self._part.path:
+            return {}
+        reference = self.reference(root)
+        theirs = self._ground.storages(root.part)
+        owned: dict[tuple[int | None, torch.Size], Tensor] = {}
+        for path in reference.base:
+            mask = reference.owned(path) if path.startswith(STATE) else None
+            if mask is not None:
+                owned[theirs.get(path.removeprefix(STATE)), mask.shape] = mask
+        known: dict[str, Tensor] = {}
+        for name, storage in self._ground.storages(family.part).items():
+            value = base.get(f"{STATE}{name}")
+            if (
+                storage is not None
+                and isinstance(value, Tensor)
+                and (storage, value.shape) in owned
+            ):
+                known[f"{STATE}{name}"] = owned[storage, value.shape]
+        return known
 
     def _inside(self, path: str) -> Outcome:
         family = self.families[path]

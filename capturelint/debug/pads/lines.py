@@ -14,6 +14,7 @@ from capturelint.debug.pads.families import Calls, Family
 from capturelint.debug.pads.following import Following, Operation, TooMuchError
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
 from capturelint.debug.pads.judge import PadJudge
+from capturelint.debug.pads.left import STATE
 from capturelint.debug.pads.mixing import Leak, Runs, first_leak
 from capturelint.debug.pads.outcomes import failing_in
 from capturelint.debug.paths import is_below
@@ -21,7 +22,6 @@ from capturelint.debug.running import running
 from capturelint.verdict import Certainty, Verdict
 
 _MIB = 1 << 20
-_STATE = "state "
 
 
 def leaking_line(path: str, judge: PadJudge, ground: Ground) -> Outcome:
@@ -59,8 +59,8 @@ def _leak(family: Family, judge: PadJudge, ground: Ground) -> Leak | None:
         shorter = _operations(family, family.others[0], ground, {}, is_filled=False)
     runs = Runs(base, filled, shorter, family.rows, family.total)
     output = judge.outcomes[path].evidence.output
-    is_state = output.startswith(_STATE)
-    state = ground.storage_of(family.part, output.removeprefix(_STATE)) if is_state else None
+    is_state = output.startswith(STATE)
+    state = ground.storages(family.part).get(output.removeprefix(STATE)) if is_state else None
     return first_leak(runs, judge.tolerance, state)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import torch
 from torch import Tensor
 
 from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
-from capturelint.debug.attempts.part import dotted
-from capturelint.debug.attempts.seen import Seen
+from capturelint.debug.pads.left import RESULT, Left
 from capturelint.debug.pads.rows import (
     Axis,
     Rows,
@@ -21,10 +21,6 @@ from capturelint.debug.pads.rows import (
     real_part,
     settled,
 )
-from capturelint.debug.trees.parked import Parked, back
-from capturelint.debug.trees.trees import leaves
-
-_RESULT = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +35,13 @@ class Moved:
 class Shorter:
     """What a run of fewer rows, or of more, left. `total`: its rows.
 
-    `other`: what a run of the same on other rows left; None where there was none. What neither
-    tells, such as which rows of a cache are those of real rows, is known of fewer rows alone.
+    `others`: what runs of other contents, or of one row less, left. What changes between these and
+    `left`, such as some rows of a cache or a counter, is the work of those rows.
     """
 
     left: Left
     total: int
-    other: Left | None = None
+    others: Sequence[Left] = ()
 
 
 @dataclass(slots=True)
@@ -54,7 +50,7 @@ class Reference:
 
     `before`: what arguments and state held before the first call of all. `probe`: left by a run with another first
     row. `shorter`: left by a run of another number of rows, or None. `floor`: what runs of the
-    same differ by.
+    same differ by. `known`: where state belongs to real rows, as other runs showed.
     """
 
     rows: Rows
@@ -64,6 +60,7 @@ class Reference:
     shorter: Shorter | None
     tolerance: Tolerance
     floor: dict[str, float] = field(default_factory=dict)
+    known: dict[str, Tensor] = field(default_factory=dict)
     _axes: dict[str, tuple[Axis, ...] | None] = field(default_factory=dict)
 
     def add_noise(self, again: Left) -> None:
@@ -95,7 +92,7 @@ class Reference:
         if shorter is not None and any(path not in shorter for path in self.base):
             return True
         return any(
-            self.axes(path) or (not path.startswith(_RESULT) and self._owned(path) is not None)
+            self.axes(path) or (not path.startswith(RESULT) and self.owned(path) is not None)
             for path, value in self.base.items()
             if isinstance(value, Tensor)
         )
@@ -106,7 +103,7 @@ class Reference:
         for path, value in self.base.items():
             if path in left:
                 found = self._moved(path, value, left[path])
-            elif path.startswith(_RESULT):
+            elif path.startswith(RESULT):
                 found = Moved(doubt=f"`{path}` is not there with other pad rows")
             else:
                 continue
@@ -163,81 +160,55 @@ class Reference:
     ) -> Moved:
         if difference(value, other, tolerance) is None:
             return Moved()
-        if self.shorter is None or self.shorter.other is None:
+        owned = self.owned(path)
+        if owned is None and (self.shorter is None or not self.shorter.others):
             return Moved(doubt=f"whether `{path}` belongs to real rows cannot be told")
-        owned = self._owned(path)
         if owned is None:
             return Moved()
         found = difference(value[owned], other[owned], tolerance)
         return Moved() if found is None else _named(found, path)
 
-    def _owned(self, path: str) -> Tensor | None:
+    def owned(self, path: str) -> Tensor | None:
         """Return where a tensor without rows belongs to real rows; None if nowhere.
 
         That is what they alone write or return where there are no pad rows, and what another
-        content of theirs changes.
+        content or number of them changes.
         """
         value = self.base[path]
-        if self.shorter is None or self.shorter.other is None or not isinstance(value, Tensor):
+        if not isinstance(value, Tensor):
             return None
-        one = _like(self.shorter.left.get(path), value)
-        other = _like(self.shorter.other.get(path), value)
-        if one is None or other is None:
+        found = [one for one in (self._shown(path, value), self.known.get(path)) if one is not None]
+        return torch.stack(found).any(0) if found else None
+
+    def _shown(self, path: str, value: Tensor) -> Tensor | None:
+        one = None if self.shorter is None else _like(self.shorter.left.get(path), value)
+        if self.shorter is None or one is None:
             return None
-        owned = differing(one, other)
-        if path.startswith(_RESULT):
-            return owned if bool(owned.any()) else None
-        before = _like(self.before.get(path), value)
+        owned = torch.zeros(value.shape, dtype=torch.bool, device=value.device)
+        for left in self.shorter.others:
+            other = _like(left.get(path), value)
+            if other is not None:
+                owned |= differing(one, other)
+        before = None if path.startswith(RESULT) else _like(self.before.get(path), value)
         if before is not None:
             owned &= differing(one, before)
         return owned if bool(owned.any()) else None
 
     def _is_owned_value(self, path: str) -> bool:
         """Return whether a value that is no tensor follows the real rows where they are alone."""
-        if self.shorter is None or self.shorter.other is None:
+        if self.shorter is None or path not in self.shorter.left:
             return False
-        one, other = self.shorter.left, self.shorter.other
-        is_there = path in one and path in other
-        return is_there and difference(one[path], other[path], EXACT) is not None
+        one = self.shorter.left[path]
+        others = [left[path] for left in self.shorter.others if path in left]
+        return any(difference(one, other, EXACT) is not None for other in others)
 
     def _doubt(self, path: str) -> str:
         return f"`{path}` changes, and which of it belongs to real rows cannot be told"
 
 
-class Left(Mapping[str, object]):
-    """What a run left, by place. It lies on the host until it is looked at."""
-
-    def __init__(self, found: Mapping[str, object]) -> None:
-        self._parked = {path: Parked(value) for path, value in found.items()}
-
-    def __getitem__(self, path: str) -> object:
-        return self._parked[path].back()
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._parked
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parked)
-
-    def __len__(self) -> int:
-        return len(self._parked)
-
-
-def left_by(seen: Seen) -> Left:
-    """Return what a run left by place: `result.logits`, `argument cache.keys`, `state seen`."""
-    found: dict[str, object] = {
-        dotted(_RESULT, leaf.path): leaf.value for leaf in leaves(back(seen.result))
-    }
-    for name, value in seen.arguments.items():
-        for leaf in leaves(back(value)):
-            found[f"argument {dotted(name, leaf.path)}"] = leaf.value
-    found.update({f"state {name}": back(value) for name, value in seen.state.items()})
-    return Left(found)
-
-
 def _named(found: Difference | None, path: str) -> Moved:
     assert found is not None
-    return Moved(replace(found, path=path.removeprefix(f"{_RESULT}.")))
+    return Moved(replace(found, path=path.removeprefix(f"{RESULT}.")))
 
 
 def _like(one: object, value: Tensor) -> Tensor | None:

@@ -206,6 +206,51 @@ def test_what_eager_runs_differ_by_is_no_leak(in_session: InSession) -> None:
     in_session(body)
 
 
+class Flags(nn.Module):
+    broken: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("broken", torch.zeros((), dtype=torch.bool))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.broken |= x.isnan().any()
+        return x * 2
+
+
+def test_a_flag_that_no_step_reads_is_undecided(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Flags())
+
+        assert (report.verdict, report.culprits) == (Verdict.UNDECIDED, ())
+        assert "whether other code reads it is not known" in why(report)
+
+    in_session(body)
+
+
+class Coupled(nn.Module):
+    """Takes rows whose `end` is that of their `start` alone."""
+
+    def forward(self, start: torch.Tensor, end: torch.Tensor) -> torch.Tensor:
+        if bool((end - start != 1).any()):
+            raise ValueError("a row ends before it starts")
+        return start + end
+
+
+def test_rows_put_together_of_several_may_raise(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def pairs(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+            starts = torch.randint(50, (B,), generator=torch.Generator().manual_seed(seed))
+            return starts, starts + 1
+
+        report = judged(backend, Coupled(), pairs)
+
+        assert [one.why for one in report.modules if one.why.startswith("pad rows")] == []
+        assert any("are left out: with" in note for note in report.notes), report.notes
+
+    in_session(body)
+
+
 class Unbinds(nn.Module):
     def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
         return list((x * 2).unbind())

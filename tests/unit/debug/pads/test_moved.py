@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from capturelint.debug.attempts.compare import Tolerance
-from capturelint.debug.pads.moved import Left, Reference, Shorter
+from capturelint.debug.pads.left import Left
+from capturelint.debug.pads.moved import Reference, Shorter
 from capturelint.debug.pads.rows import Axis, Layout, Rows, axes_between, only_axis, settled
 
 ROWS = Rows(total=4, real=2)
@@ -20,7 +21,7 @@ def reference(
 ) -> Reference:
     """Return a reference whose state is all zeros before."""
     before = {path: torch.zeros_like(x) for path, x in base.items() if isinstance(x, torch.Tensor)}
-    shorter = Shorter(Left(one), ROWS.real, Left(other))
+    shorter = Shorter(Left(one), ROWS.real, (Left(other),))
     return Reference(ROWS, Left(base), Left(before), Left(base), shorter, Tolerance())
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tests.unit.debug.conftest import InSession
 
 
-def judged(backend: Backend, path: Path, name: str) -> Report:
+def judged(backend: Backend, path: Path, name: str, seed: int = 0) -> Report:
     make = getattr(importlib.import_module(f"fixtures.models.{path.stem}"), name)
-    settings = Settings(replays=1, pad=True)
+    settings = Settings(replays=1, pad=True, seed=seed)
     return judge(make, backend, settings, known={}, emit=lambda _: None)
 
 
@@ -45,5 +45,15 @@ def test_what_keeps_rows_apart_raises_no_alarm(name: str, in_session: InSession)
 
         assert report.verdict in (Verdict.EQUAL, Verdict.ALIASES_INPUT), report
         assert report.culprits == ()
+
+    in_session(body)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_an_expert_load_leaks_at_every_seed(seed: int, in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, LEAKING, "make_expert_load", seed)
+
+        assert report.verdict is Verdict.PADS, report
 
     in_session(body)
