@@ -22,7 +22,7 @@ from capturelint.debug.killing.killer import Killing
 from capturelint.debug.killing.named import killers_named
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
-from capturelint.debug.outcome import Outcome
+from capturelint.debug.outcome import Outcome, decided
 from capturelint.debug.pads.batch import batch_of, check_names
 from capturelint.debug.pads.ground import Ground
 from capturelint.debug.pads.judge import PadJudge
@@ -31,7 +31,7 @@ from capturelint.debug.paths import check_globs
 from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.soaking import Soaking
-from capturelint.debug.together import decides, is_worth_running, together_of
+from capturelint.debug.together import is_worth_running, together_of
 from capturelint.debug.warmup import CannotRunError, Warm, step_of, wants_gradients, warmed_up
 from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
@@ -208,16 +208,17 @@ class _Run:
         is_whole = not self.settings.modules and not self.settings.skip
         if not is_whole or (len(parts) == 1 and prepare is None):
             return
-        alone = [modules.whole(name) for name in parts]
-        if not is_worth_running(alone, is_prepared=prepare is not None):
+        alone = {name: modules.whole(name) for name in parts}
+        if not is_worth_running(alone.values(), is_prepared=prepare is not None):
             return
-        together = together_of(warm, self.backend, self.settings, self.tally)
+        together = together_of(warm, self.backend, self.settings, self.tally, alone)
         for name in parts:
             step = f"together {name}".strip()
             with modules.from_start():
                 outcome = self.ledger.outcome(step, partial(together.outcome, name))
-            if decides(outcome, modules.outcomes[name]):
-                modules.outcomes[name] = outcome
+            before = modules.outcomes[name]
+            modules.outcomes[name] = decided(outcome, before)
+            if modules.outcomes[name] is not before:
                 modules.closed.add(name)
 
     def _judge_root(self, name: str, warm: Warm, modules: Modules, dry: DryPass) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from capturelint.verdict import Certainty, Evidence, Place, Verdict
 
@@ -27,3 +27,20 @@ class Outcome:
     why: str = ""
     died: bool = False
     is_settled: bool = False
+
+
+def decided(together: Outcome, alone: Outcome) -> Outcome:
+    """Return the outcome of a callable, from that of the run `together` and that `alone`."""
+    if alone.is_settled:
+        return alone
+    if alone.verdict is not Verdict.STALE:
+        return alone if together.verdict is Verdict.EQUAL else together
+    if together.verdict in (Verdict.EQUAL, Verdict.OVERWRITTEN):
+        return together
+    if together.verdict is Verdict.UNDECIDED:
+        return replace(together, why=f"{_STALE_ALONE}: {together.why}")
+    return alone
+
+
+# Alone, what is prepared finds nothing of the graph.
+_STALE_ALONE = "it is stale alone, and whether it is after what is prepared is not known"

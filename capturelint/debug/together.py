@@ -7,7 +7,7 @@ the next, and for what is prepared before each step, as it is where graphs are u
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
@@ -42,10 +42,6 @@ class _Found:
     difference: Difference
 
     @property
-    def differs(self) -> Differs:
-        return Differs(self.replay, self.difference)
-
-    @property
     def replay(self) -> int:
         """Return which replay it is, from 1; the one that follows a capture at once is the first too."""
         return max(self.turn, 1)
@@ -53,17 +49,32 @@ class _Found:
 
 @dataclass(slots=True)
 class Together:
-    """The outcomes of the callables of `flow`, found when the first is asked for."""
+    """The outcomes of the callables of `flow`, found when the first is asked for.
+
+    `stale`: the callables that are stale alone, which pass here only if all are compared to the end.
+    """
 
     flow: Flow
     tolerance: Tolerance
+    stale: frozenset[str] = frozenset()
     _outcomes: dict[str, Outcome] | None = field(default=None)
 
     def outcome(self, name: str) -> Outcome:
         """Return what the callable `name` came to."""
         if self._outcomes is None:
             self._outcomes = self._judged()
-        return self._outcomes.get(name, Outcome(Verdict.EQUAL))
+        if not self._outcomes or (name not in self._outcomes and name not in self.stale):
+            return Outcome(Verdict.EQUAL)
+        return self._outcomes.get(name) or self._not_reached(name)
+
+    def _not_reached(self, name: str) -> Outcome:
+        """Return the outcome of a callable that was not compared to the end."""
+        ((other, found),) = (self._outcomes or {}).items()
+        why = (
+            found.why
+            or f"captured and replayed in order, `{other}` fails before `{name}` is judged"
+        )
+        return Outcome(Verdict.UNDECIDED, why=why)
 
     def _judged(self) -> dict[str, Outcome]:
         """Return the outcomes of those that do not pass. Leaves the state as it was."""
@@ -125,7 +136,7 @@ class Together:
             return {late.maker: self._overwritten(late, found)}
         moved = [one for one in seen if one.is_of_earlier_turn and one.reader == found.name]
         if moved:
-            return {found.name: stale(found.differs, self._moved(moved))}
+            return {found.name: stale(Differs(found.replay, found.difference), self._moved(moved))}
         return {found.name: _failing_together(found, tuple(self.flow.runs))}
 
     def _overwritten(self, late: Read, found: _Found) -> Outcome:
@@ -181,8 +192,10 @@ class Together:
         return [Cause(one, lines.get(one.name)) for one in changes]
 
 
-def together_of(warm: Warm, backend: Backend, settings: Settings, tally: Tally) -> Together:
-    """Return what judges the callables of a warm instance together."""
+def together_of(
+    warm: Warm, backend: Backend, settings: Settings, tally: Tally, alone: Mapping[str, Verdict]
+) -> Together:
+    """Return what judges the callables of a warm instance together. `alone`: what each came to."""
     instance = warm.instance
     flow = Flow(
         instance.parts,
@@ -193,10 +206,11 @@ def together_of(warm: Warm, backend: Backend, settings: Settings, tally: Tally) 
         seed=settings.seed,
         tally=tally,
     )
-    return Together(flow, Tolerance(settings.rtol, settings.atol))
+    stale = frozenset(name for name, one in alone.items() if one is Verdict.STALE)
+    return Together(flow, Tolerance(settings.rtol, settings.atol), stale)
 
 
-def is_worth_running(alone: Sequence[Verdict], *, is_prepared: bool) -> bool:
+def is_worth_running(alone: Collection[Verdict], *, is_prepared: bool) -> bool:
     """Return whether more may show than it does `alone`.
 
     What is prepared finds nothing of a graph alone: it may be all that makes a replay stale.
@@ -204,15 +218,6 @@ def is_worth_running(alone: Sequence[Verdict], *, is_prepared: bool) -> bool:
     if not _COMPARABLE.issuperset(alone):
         return False
     return is_prepared if Verdict.STALE in alone else len(alone) > 1
-
-
-def decides(together: Outcome, alone: Outcome) -> bool:
-    """Return whether the outcome of a callable is that of the run `together`, not that `alone`."""
-    if alone.is_settled:
-        return False
-    if alone.verdict is Verdict.STALE:
-        return together.verdict in (Verdict.EQUAL, Verdict.OVERWRITTEN)
-    return together.verdict is not Verdict.EQUAL
 
 
 def _refusing(outcome: Outcome) -> Outcome:

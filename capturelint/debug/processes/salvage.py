@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from capturelint.debug.culprits import culprits_of
-from capturelint.debug.outcome import Outcome
+from capturelint.debug.outcome import Outcome, decided
 from capturelint.debug.search import Found, How
 from capturelint.verdict import Culprit, ModuleVerdict, Report, Verdict, worst
 
@@ -31,6 +31,9 @@ def salvaged(
         for step, outcome in known.items()
         if step.partition(" ")[0] == "judge"
     }
+    for path, alone in judged.items():
+        together = known.get(f"together {path}".strip())
+        judged[path] = alone if together is None else decided(together, alone)
     judged.update(_leaking(known, judged))
     root = judged.pop("", Outcome(Verdict.UNDECIDED, why=why))
     modules = [ModuleVerdict("", "", root.verdict, 0, root.why)]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.cases.case import Case
 from capturelint.debug.engine import judge
-from capturelint.debug.outcome import Outcome
+from capturelint.debug.outcome import Outcome, decided
 from capturelint.debug.settings import Settings
-from capturelint.debug.together import decides, is_worth_running
+from capturelint.debug.together import Together, is_worth_running
 from capturelint.verdict import Report, Verdict
 
 if TYPE_CHECKING:
@@ -232,11 +233,74 @@ def test_only_what_can_be_compared_is_run_together() -> None:
 
 def test_a_stale_one_stays_so_unless_together_says_why_or_passes() -> None:
     passes, stale = Outcome(Verdict.EQUAL), Outcome(Verdict.STALE)
-    fails = Outcome(Verdict.FAILS_TOGETHER)
+    fails, overwritten = Outcome(Verdict.FAILS_TOGETHER), Outcome(Verdict.OVERWRITTEN)
+    settled = Outcome(Verdict.STALE, is_settled=True)
+    aliases = Outcome(Verdict.ALIASES_INPUT)
 
-    assert decides(passes, stale)
-    assert decides(Outcome(Verdict.OVERWRITTEN), stale)
-    assert not decides(fails, stale)
-    assert decides(fails, passes)
-    assert not decides(passes, Outcome(Verdict.ALIASES_INPUT))
-    assert not decides(passes, Outcome(Verdict.STALE, is_settled=True))
+    assert decided(passes, stale) is passes
+    assert decided(overwritten, stale) is overwritten
+    assert decided(fails, stale) is stale
+    assert decided(fails, passes) is fails
+    assert decided(passes, aliases) is aliases
+    assert decided(passes, settled) is settled
+
+
+def test_a_stale_one_is_undecided_where_together_is() -> None:
+    unknown = Outcome(Verdict.UNDECIDED, why="killed by SIGKILL")
+    found = decided(unknown, Outcome(Verdict.STALE))
+
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.why.startswith("it is stale alone")
+    assert found.why.endswith(": killed by SIGKILL")
+    assert decided(unknown, Outcome(Verdict.STALE, is_settled=True)).verdict is Verdict.STALE
+
+
+class Hands(nn.Module):
+    """Adds what was handed over, and keeps what it returns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hint = self.kept = torch.zeros(2, WIDTH, device="cuda")
+        self.hint = self.hint.clone()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 2 + self.hint
+        self.kept = y
+        return y
+
+
+def of_last_outputs() -> Case:
+    """Return a case of two callables that are given their last output, as is right."""
+    made = {"first": Hands(), "second": Hands()}
+
+    def prepare(_: int) -> None:
+        for one in made.values():
+            one.hint.copy_(one.kept)
+
+    return Case(dict(made), inputs, prepare=prepare)
+
+
+def test_none_that_is_stale_alone_passes_where_the_run_together_breaks_off(
+    in_session: InSession,
+) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        whole = judged(backend, of_last_outputs, replays=3)
+        known = {"together first": Outcome(Verdict.UNDECIDED, why="died")}
+        broken = judge(
+            of_last_outputs, backend, Settings(replays=3), known=known, emit=lambda _: None
+        )
+        assert verdicts(whole) == {"first": Verdict.EQUAL, "second": Verdict.EQUAL}
+        assert verdicts(broken) == {"first": Verdict.UNDECIDED, "second": Verdict.EQUAL}
+        assert broken.exit_code == 4
+
+    in_session(body)
+
+
+def test_the_run_together_acquits_only_what_it_compared_to_the_end() -> None:
+    flow: Any = None  # the outcomes are known
+    outcomes = {"first": Outcome(Verdict.UNDECIDED, why="two eager runs differ")}
+    found = Together(flow, Tolerance(None, None), frozenset({"second"}), outcomes)
+
+    assert found.outcome("second").why == "two eager runs differ"
+    assert found.outcome("second").verdict is Verdict.UNDECIDED
+    assert found.outcome("third").verdict is Verdict.EQUAL

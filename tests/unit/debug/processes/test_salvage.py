@@ -100,3 +100,13 @@ def test_the_last_lines_of_what_was_printed_are_a_note() -> None:
 
     assert note[:2] == ["what it printed last:", "  line 81"]
     assert (len(note), note[-1]) == (21, f"  {'x' * 160}")
+
+
+def test_what_is_stale_alone_is_undecided_where_the_run_together_died() -> None:
+    stale = Outcome(Verdict.STALE, (LINE,))
+    found = report({"judge ": stale, "together": UNDECIDED})
+    of_parts = report({"judge a": stale, "judge b": EQUAL, "together a": EQUAL})
+
+    assert (found.verdict, found.culprits) == (Verdict.UNDECIDED, ())
+    assert found.modules[0].why.endswith(": died")
+    assert [one.verdict for one in of_parts.modules[1:]] == [Verdict.EQUAL, Verdict.EQUAL]
