@@ -88,6 +88,39 @@ def test_the_training_step_is_judged_with_its_backward(tmp_path: Path) -> None:
     assert "no backward" not in done.stdout
 
 
+@needs_torch
+def test_the_case_of_several_callables_passes(tmp_path: Path) -> None:
+    (example,) = [one for one in blocks("python") if "several" not in one and "Target" in one]
+    case = tmp_path / "several.py"
+    case.write_text(example, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "capturelint", "bisect", "--replays=3", f"{case}:make"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+
+    assert done.stdout.startswith("replays-equal (simulated)"), done.stdout + done.stderr
+    assert "prepare" not in done.stdout
+
+
+@needs_torch
+def test_what_doctor_prints_has_the_lines_of_the_example(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (example,) = blocks("text")
+    main(["doctor"])
+    printed = capsys.readouterr().out
+
+    assert pieces(example) == pieces(printed)
+
+
+def pieces(text: str) -> list[str]:
+    """Return how the lines begin that are not the rest of another."""
+    return [line.partition(" ")[0] for line in text.splitlines() if line[:1].strip()]
+
+
 def test_the_first_command_runs_both_and_ci_runs_the_second() -> None:
     first, *_, second = blocks("sh")
     steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()

@@ -31,6 +31,7 @@ _TIMES = ("eager_ms", "graph_ms")
 _FIGURES = (*_TIMES, "capture_ms", "mib", "pool_mib")
 _TO_PREDICT = 2  # sizes that have a figure, to tell it for others
 _LARGEST = 2**31 - 1  # rows
+_EXAMPLE = '[{"size": 1, "eager_ms": 4.0, "graph_ms": 1.5}, ...]'
 _MOST = 1e15  # ms or MiB; nothing that was measured is more
 
 
@@ -142,7 +143,9 @@ def document_of(path: Path) -> Mapping[str, object]:
     except RecursionError as error:
         raise BadTimesError(path, "is nested too deeply to be a file of `bench`") from error
     if not isinstance(document, dict) or "sizes" not in document:
-        raise BadTimesError(path, "is not a file of `bench`: it has no `sizes`")
+        raise BadTimesError(
+            path, f"is not a file of `bench`: it has no `sizes`, such as {_EXAMPLE}"
+        )
     version = document.get("version")
     if version != _VERSION or isinstance(version, bool):
         raise BadTimesError(path, f"`version` is {shown(version)}; this release reads {_VERSION}")
