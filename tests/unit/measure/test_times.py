@@ -78,7 +78,13 @@ def test_assumed_costs_are_what_they_are_said_to_be() -> None:
     ("text", "message"),
     [
         ("{", "line 1 is not JSON: Expecting property name enclosed in double quotes"),
-        ("[]", "is not a file of `bench`: it has no `sizes`"),
+        (
+            "[]",
+            (
+                "is not a file of `bench`: it has no `sizes`, such as "
+                '[{"size": 1, "eager_ms": 4.0, "graph_ms": 1.5}, ...]'
+            ),
+        ),
         ('{"sizes": []}', "`version` is None; this release reads 1"),
         ('{"version": 2, "sizes": []}', "`version` is 2; this release reads 1"),
         ('{"version": 1, "sizes": 3}', "`sizes` is not a list"),
