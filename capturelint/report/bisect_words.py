@@ -21,7 +21,7 @@ _MEANINGS: Mapping[Verdict, str] = {
     Verdict.EMPTY_GRAPH: "nothing was recorded, so that a replay does nothing",
     Verdict.UNDECIDED: "it could not be judged",
     Verdict.NONDETERMINISTIC: "eager runs differ from each other, and replays differ no more",
-    Verdict.ALIASES_INPUT: "an output shares memory with an input, which the next replay changes",
+    Verdict.ALIASES_INPUT: "an output shares memory with an input, or an input is written in place",
     Verdict.NOT_CALLED: "nothing of it ran",
 }
 

@@ -78,8 +78,11 @@ def batch_of(part: Part, case: Case, backend: Backend, settings: Settings) -> Ba
 
 
 def check_names(parts: Mapping[str, Part], case: Case) -> None:
-    """Raise `CaseError` if `batch_dims` names an input that no callable has."""
+    """Raise `CaseError` if `batch_dims` names an input, or a dimension, that no callable has."""
+    if case.batch_dims is None:
+        return
     if not isinstance(case.batch_dims, Mapping):
+        _check_dimension(parts, case.batch_dims)
         return
     paths = [path for part in parts.values() for path in _full(part)]
     for name in case.batch_dims:
@@ -87,11 +90,17 @@ def check_names(parts: Mapping[str, Part], case: Case) -> None:
             raise CaseError(f"batch_dims names {name!r}; the inputs are {', '.join(paths)}")
 
 
+def _check_dimension(parts: Mapping[str, Part], dim: int) -> None:
+    tensors = [one for part in parts.values() for one in _first_tensors(part).values()]
+    if tensors and not any(-one.dim() <= dim < one.dim() for one in tensors):
+        most = max(one.dim() for one in tensors)
+        raise CaseError(f"batch_dims={dim}: inputs have {most} dimensions at most; {_NEXT}")
+
+
 def _batch(part: Part, case: Case) -> Batch:
-    (call,) = part.steps[0]
     axes: dict[str, tuple[Axis, ...]] = {}
     sizes: dict[str, int] = {}
-    for path, tensor in tensors_of(call, part.run).items():
+    for path, tensor in _first_tensors(part).items():
         dim = _dim(path, part.path, tensor, case)
         if dim is not None:
             axes[path] = (Axis(dim),)
@@ -125,9 +134,13 @@ def _dim(path: str, part: str, tensor: Tensor, case: Case) -> int | None:
     return None
 
 
-def _full(part: Part) -> list[str]:
+def _first_tensors(part: Part) -> dict[str, Tensor]:
     (call,) = part.steps[0]
-    paths = list(tensors_of(call, part.run))
+    return tensors_of(call, part.run)
+
+
+def _full(part: Part) -> list[str]:
+    paths = list(_first_tensors(part))
     return [*paths, *(f"{part.path}.{path}" for path in paths if part.path)]
 
 

@@ -301,6 +301,7 @@ def test_each_callable_is_judged(in_session: InSession) -> None:
     [
         ({"y": 0}, "batch_dims names 'y'; the inputs are x"),
         ({"x": 2}, "the input `x` has no dimension 2"),
+        (3, "batch_dims=3: inputs have 2 dimensions at most"),
     ],
 )
 def test_batch_dims_that_do_not_fit_are_a_mistake(
