@@ -9,7 +9,7 @@ from capturelint.debug.backend import Backend
 from capturelint.debug.cases.mistakes import CaseError, raised
 from capturelint.debug.instance import Instance, modes_of
 from capturelint.debug.settings import Settings
-from capturelint.debug.states.state import Snapshot
+from capturelint.debug.states.state import Change, Snapshot
 
 _STEP = 1  # the first that no warm-up call was prepared for
 # Objects that are made anew may hold the same; of these kinds the values are compared.
@@ -63,6 +63,26 @@ def note_on_again(
     return (
         f"prepare({_STEP}), called twice from the same state, leaves other values in {what}: {_MUST}",
     )
+
+
+def changed_by_calls(
+    changes: tuple[Change, ...],
+    instance: Instance,
+    start: Snapshot,
+    backend: Backend,
+    settings: Settings,
+) -> tuple[Change, ...]:
+    """Return those of `changes` that `prepare`, which runs before a replay too, does not make alone.
+
+    `start`: the state to call it from, which is put back. Raises `CaseError` if it raises.
+    """
+    if instance.prepare is None or not changes:
+        return changes
+    with modes_of(instance.case, settings), instance.state.watching():
+        prepare(instance, 0, backend, settings, is_again=True)
+    prepared = {one.name for one in instance.state.changes(start, instance.state.save())}
+    instance.state.restore(start)
+    return tuple(one for one in changes if one.name not in prepared)
 
 
 def _differ(first: Snapshot, second: Snapshot) -> bool:

@@ -16,7 +16,7 @@ from capturelint.debug.backward import Backward
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError, raised
 from capturelint.debug.instance import Current, Instance, modes_of, with_gradients
-from capturelint.debug.preparing import note_on_again, prepare
+from capturelint.debug.preparing import changed_by_calls, note_on_again, prepare
 from capturelint.debug.running import running
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change, Snapshot
@@ -138,6 +138,7 @@ def _warm_up(instance: Instance, backend: Backend, settings: Settings, tally: Ta
     if backend.runs_compiled():
         _compile(instance, inputs, backend, settings, tally)
         before = instance.state.save()
+    changes = changed_by_calls(changes, instance, before, backend, settings)
     again = note_on_again(instance, before, backend, settings)
     notes = (*map(note_on_written, written), *backward.notes, *again)
     instance = replace(instance, notes=(*instance.notes, *notes))

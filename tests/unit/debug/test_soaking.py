@@ -118,6 +118,25 @@ def test_what_stays_equal_is_said_with_the_number_of_replays(in_session: InSessi
     in_session(body)
 
 
+@pytest.mark.parametrize("soak", [0, SOAK])
+def test_what_prepare_alone_changes_is_no_matter_of_calls(soak: int, in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        kept: list[int] = []
+
+        def prepare(step: int) -> None:
+            kept.append(step)
+
+        def make() -> Case:
+            return Case(Sums(), inputs, prepare=prepare)
+
+        report = judged(backend, make, soak=soak)
+
+        assert report.verdict is Verdict.EQUAL
+        assert not any("each call changes" in note for note in report.notes), report.notes
+
+    in_session(body)
+
+
 def test_what_changes_without_effect_is_told_with_all_steps(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, lambda: Switches(most=999))
