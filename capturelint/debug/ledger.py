@@ -49,6 +49,10 @@ class Ledger:
         """Return the outcome of a step that an earlier process did not survive, or None."""
         return self._outcomes.get(step)
 
+    def forget(self, step: str) -> None:
+        """Let a step be found again, though an earlier process came through it."""
+        self._outcomes.pop(step, None)
+
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Say that `step` starts, and count its seconds under its first word."""

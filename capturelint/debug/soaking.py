@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from capturelint.debug.attempts.attempt import Tally
@@ -24,6 +24,21 @@ from capturelint.verdict import Verdict
 _STRETCH = 16  # steps between two times that the state is changed from eager to that of replays
 _LEAST_GROWN = 1 << 20  # bytes in all; less may be caches of libraries
 _MIB = 1 << 20
+
+
+_OVER = (
+    "soak: an earlier process made all of these replays; memory that grew meanwhile is not known"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Replays that are compared at once. `start`: those before; `number`: of its first step."""
+
+    step: str
+    start: int
+    number: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +71,47 @@ class Soaking:
     def soaked(self, name: str) -> Soaked:
         """Return what `settings.soak` more replays of the callable `name` show.
 
-        Stretches that an earlier process came through are not run again.
+        Each goes on from the state of the one before: what an earlier process broke off is begun
+        anew, as its state is gone. Where that process died, or it found a fault, is known.
         """
-        total, first = self._settings.soak, self._settings.replays + 1
-        called = name or "the case"
+        stretches = self._stretches(name)
+        for one in stretches:
+            known = self._ledger.died(one.step)
+            if known is not None and _is_end(known):
+                return Soaked(_told(known, one.start, self._settings.soak), ())
+        is_over = self._ledger.died(stretches[-1].step) is not None
+        if not is_over:
+            for one in stretches:
+                self._ledger.forget(one.step)
+        return self._replayed(name, stretches, is_over=is_over)
+
+    def _replayed(self, name: str, stretches: Sequence[_Stretch], *, is_over: bool) -> Soaked:
+        """Return what the stretches show. `is_over`: an earlier process has found all outcomes."""
+        total, called = self._settings.soak, name or "the case"
         noisy = 0
-        done_before = 0
         with self._modules.from_start():
             soak = self._soak(name)
             try:
-                for start in range(0, total, _STRETCH):
-                    count = min(_STRETCH, total - start)
-                    step = f"soak {name} {first + start + 1} to {first + start + count}"
-                    if self._ledger.died(step) is not None and not soak.is_ready:
-                        done_before = start + count
-                    self._ledger.say(f"soak of {called}: replay {start} of {total}")
-                    work = self._stretch(soak, name, first + start, count)
-                    outcome = self._ledger.outcome(step, work)
+                for one in stretches:
+                    self._ledger.say(f"soak of {called}: replay {one.start} of {total}")
+                    outcome = self._ledger.outcome(one.step, self._work(soak, name, one))
                     noisy += outcome.verdict is Verdict.NONDETERMINISTIC
-                    if outcome.verdict.is_failure or outcome.verdict is Verdict.UNDECIDED:
-                        return Soaked(_told(outcome, start, total), self._notes(soak, done_before))
+                    if _is_end(outcome):
+                        return Soaked(_told(outcome, one.start, total), self._notes(soak))
             finally:
                 soak.close()
         words = "differ no more than eager runs do" if noisy else "equal eager"
         note = f"soak: {total} more replays of {called} on new inputs {words}"
-        return Soaked(Outcome(Verdict.EQUAL), (note, *self._notes(soak, done_before)))
+        return Soaked(Outcome(Verdict.EQUAL), (note, *([_OVER] if is_over else self._notes(soak))))
+
+    def _stretches(self, name: str) -> list[_Stretch]:
+        total, first = self._settings.soak, self._settings.replays + 1
+        found = []
+        for start in range(0, total, _STRETCH):
+            count = min(_STRETCH, total - start)
+            step = f"soak {name} {first + start + 1} to {first + start + count}"
+            found.append(_Stretch(step, start, first + start, count))
+        return found
 
     def _soak(self, name: str) -> Soak:
         part = self._warm.instance.parts[name]
@@ -90,27 +121,23 @@ class Soaking:
         once = replace(settings, warmup=1)  # the case is warm
         return Soak(side, self._backend, once, self._warm.inputs[name], self._warm.fresh)
 
-    def _stretch(self, soak: Soak, name: str, number: int, count: int) -> Callable[[], Outcome]:
+    def _work(self, soak: Soak, name: str, stretch: _Stretch) -> Callable[[], Outcome]:
         def work() -> Outcome:
             steps = self._warm.instance.steps
             shared = tuple(steps.shared.objects.values())
             kept = Kept(
-                [kept_call(Call(*steps(number + one)[name], shared=shared))] for one in range(count)
+                [kept_call(Call(*steps(stretch.number + one)[name], shared=shared))]
+                for one in range(stretch.count)
             )
             try:
-                return soak.stretch(kept, number)
+                return soak.stretch(kept, stretch.number)
             except UndecidedError as error:
                 return Outcome(Verdict.UNDECIDED, why=str(error))
 
         return work
 
-    def _notes(self, soak: Soak, done_before: int) -> tuple[str, ...]:
+    def _notes(self, soak: Soak) -> tuple[str, ...]:
         notes: list[str] = []
-        if done_before:
-            notes.append(
-                f"soak: {done_before} replays are those of the run before; after them state went on "
-                "as after the warm-up"
-            )
         recorded = self._warm.instance.case.inputs
         if isinstance(recorded, list):
             notes.append(f"soak: inputs holds {len(recorded)}, which come again in turn")
@@ -121,6 +148,10 @@ class Soaking:
                 f"replays, {each:.3g} MiB in each"
             )
         return tuple(notes)
+
+
+def _is_end(outcome: Outcome) -> bool:
+    return outcome.verdict.is_failure or outcome.verdict is Verdict.UNDECIDED
 
 
 def _told(outcome: Outcome, done: int, total: int) -> Outcome:

@@ -196,21 +196,57 @@ def test_what_raises_late_says_how_far_it_was(in_session: InSession) -> None:
     in_session(body)
 
 
-def test_a_soak_that_was_killed_goes_on_where_it_was(in_session: InSession) -> None:
+def outcomes(backend: Backend, make: Any) -> dict[str, Outcome]:
+    """Return what each step of a run comes to."""
+    told: list[Event] = []
+    judged(backend, make, told=told)
+    return {one.step: one.outcome for one in told if isinstance(one, Judged)}
+
+
+def test_a_soak_that_was_killed_begins_anew_and_finds_the_same(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
-        told: list[Event] = []
-        judged(backend, Sums, told=told)
-        found = {one.step: one.outcome for one in told if isinstance(one, Judged)}
+        found = outcomes(backend, Switches)
         soaked = [step for step in found if step.startswith("soak")]
         known = {step: found[step] for step in found if step not in soaked[1:]}
-        told.clear()
-        report = judged(backend, Sums, known=known, told=told)
+        told: list[Event] = []
+        report = judged(backend, Switches, known=known, told=told)
+        (culprit,) = report.culprits
 
-        assert soaked == ["soak  4 to 19", "soak  20 to 35", "soak  36 to 43"]
+        assert soaked == ["soak  4 to 19", "soak  20 to 35"]
+        assert [one.step for one in told if isinstance(one, Judged)] == soaked
+        assert report.verdict is Verdict.STALE
+        assert culprit.evidence == found[soaked[-1]].evidence
+
+    in_session(body)
+
+
+def test_a_soak_that_a_process_died_in_counts_what_came_before(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        found = outcomes(backend, Sums)
+        died = Outcome(Verdict.UNDECIDED, why="killed by SIGKILL")
+        known = {**found, "soak  20 to 35": died}
+        del known["soak  36 to 43"]
+        told: list[Event] = []
+        report = judged(backend, Sums, known=known, told=told)
+        (why,) = [one.why for one in report.modules if one.path == ""]
+
+        assert why == "soak: after 16 of 40 more replays: killed by SIGKILL"
+        assert not [one for one in told if isinstance(one, Judged)]
+        assert not any(note.startswith("soak") for note in report.notes)
+
+    in_session(body)
+
+
+def test_a_soak_that_came_to_its_end_is_not_made_again(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        told: list[Event] = []
+        report = judged(backend, Sums, known=outcomes(backend, Sums), told=told)
+        notes = [note for note in report.notes if note.startswith("soak")]
+
+        assert not [one for one in told if isinstance(one, Judged)]
         assert report.verdict is Verdict.EQUAL
-        assert any(
-            note.startswith("soak: 16 replays are those of the run") for note in report.notes
-        )
+        assert len(notes) == 2
+        assert "an earlier process made all of these" in notes[1]
 
     in_session(body)
 
