@@ -1,4 +1,8 @@
-"""The shipped cases about pad rows on a device: leaks are named, look-alikes raise no alarm."""
+"""The shipped cases about pad rows on a device: leaks are named, look-alikes raise no alarm.
+
+Where a pad row has the slot of a real row, a device may let either write win; the runs ask for
+deterministic algorithms, so that the last stays (`capturelint.debug.pads.slots`).
+"""
 
 from __future__ import annotations
 
