@@ -25,7 +25,7 @@ class Case:
     (keyword ones) or `(tuple, mapping)`; of several callables, a mapping of their names to such.
     `prepare`: is given the number of the step, and runs before it, outside of what is captured.
     `state`: more tensors that calls write. `batch_dims`: which dimension is the batch, for all
-    inputs or by name. `mode`: `train` runs with gradients. `tolerance`: the difference that counts
+    inputs or by name, None for an input without rows. `mode`: `train` runs with gradients. `tolerance`: the difference that counts
     as equal, absolute and relative; None for the bound of the dtype. `notes`: what a report must
     say about the case.
 
@@ -36,7 +36,7 @@ class Case:
     inputs: object
     prepare: Callable[[int], object] | None = None
     state: Sequence[torch.Tensor] | None = None
-    batch_dims: int | Mapping[str, int] | None = None
+    batch_dims: int | Mapping[str, int | None] | None = None
     mode: Mode = "no_grad"
     tolerance: float | None = None
     notes: tuple[str, ...] = ()

@@ -124,6 +124,8 @@ def _dim(path: str, part: str, tensor: Tensor, case: Case) -> int | None:
         if not names:
             return None
         dim = dims[max(names, key=len)]  # the one that says most exactly which it is
+        if dim is None:
+            return None
     else:
         assert dims is not None
         dim = dims

@@ -13,7 +13,7 @@ from capturelint.debug.trees.descriptions import described
 from capturelint.measure.graphs.form import Form
 from capturelint.measure.graphs.mistakes import RunnerError
 
-Dims: TypeAlias = "int | Mapping[str, int] | None"
+Dims: TypeAlias = "int | Mapping[str, int | None] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ def slots_of(
     return tuple(slots)
 
 
-def _slot(name: str, values: Mapping[int, object], held: set[int], declared: int | None) -> Slot:
+def _slot(
+    name: str, values: Mapping[int, object], held: set[int], declared: Sequence[int | None]
+) -> Slot:
     tensors = {size: value for size, value in values.items() if isinstance(value, Tensor)}
     if not tensors:
         return Slot(name)
@@ -111,10 +113,11 @@ def _slot(name: str, values: Mapping[int, object], held: set[int], declared: int
     if len(grown) > 1:
         raise RunnerError(f"`{name}` grows in more than one dimension: {_listed(shapes)}")
     dim, unit = next(iter(grown.items()), (None, 1))
-    if declared is not None and dim is not None and declared % first.dim() != dim:
-        raise RunnerError(
-            f"batch_dims says {declared} for `{name}`, but dimension {dim} grows: {_listed(shapes)}"
-        )
+    for said in declared:
+        if dim is not None and (said is None or said % first.dim() != dim):
+            raise RunnerError(
+                f"batch_dims says {said} for `{name}`, but dimension {dim} grows: {_listed(shapes)}"
+            )
     return Slot(name, shapes[largest], first.dtype, first.device, dim, unit)
 
 
@@ -138,14 +141,15 @@ def growth(what: str, shapes: Mapping[int, tuple[int, ...]]) -> dict[int, int]:
     return found
 
 
-def _declared(form: Form, name: str, dims: Dims) -> int | None:
+def _declared(form: Form, name: str, dims: Dims) -> tuple[int | None, ...]:
+    """Return what is said of an argument: nothing, its dimension, or None where it has no rows."""
     if dims is None or isinstance(dims, int):
-        return dims
+        return () if dims is None else (dims,)
     for key, dim in dims.items():
         own = key.removeprefix(f"{form.callable}.")
         if name == own or name.startswith((f"{own}.", f"{own}[")):
-            return dim
-    return None
+            return (dim,)
+    return ()
 
 
 def _with_rows(shape: tuple[int, ...], dim: int, unit: int) -> str:

@@ -289,6 +289,10 @@ REFUSED: dict[str, tuple[Case, str]] = {
         Case(lambda x: x, one, batch_dims=1),
         "batch_dims says 1 for `x`, but dimension 0",
     ),
+    "no rows": (
+        Case(lambda x: x, one, batch_dims={"x": None}),
+        "batch_dims says None for `x`, but dimension 0 grows",
+    ),
     "one example": (Case(lambda x: x, (torch.ones(2, D),)), "inputs is one example, of one size"),
     "no sizes": (Case(lambda x: x, lambda seed: (torch.ones(2, D),)), "inputs takes no batch_size"),
     "same size": (

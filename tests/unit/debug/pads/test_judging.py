@@ -316,6 +316,20 @@ def test_batch_dims_that_do_not_fit_are_a_mistake(
     in_session(body)
 
 
+def test_an_input_whose_dimension_is_none_has_no_rows(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def two(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+            return inputs(seed), torch.ones(3)
+
+        report = judged(backend, Masks2(), two, {"x": 0, "valid": None})
+        nothing = judged(backend, Masks2(), two, {"valid": None})
+
+        assert report.verdict is Verdict.EQUAL
+        assert nothing.verdict is Verdict.UNDECIDED
+
+    in_session(body)
+
+
 def test_batch_dims_of_several_sizes_are_a_mistake(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         def two(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
