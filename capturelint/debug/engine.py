@@ -113,8 +113,9 @@ class _Run:
         if self.settings.warmup == 0 and (self.settings.pad or self.settings.soak):
             option = "--pad" if self.settings.pad else "--soak"
             raise CaseError(f"{option} comes after a warm-up; drop --warmup 0")
-        if self.settings.pad and self.settings.modules:
-            raise CaseError("pad rows are those of the whole case; drop --modules")
+        if self.settings.pad and (self.settings.modules or self.settings.skip):
+            option = "--modules" if self.settings.modules else "--skip"
+            raise CaseError(f"pad rows are those of the whole case; drop {option}")
         if self.settings.pad:
             check_names(instance.parts, instance.case)
 

@@ -29,6 +29,8 @@ from capturelint.verdict import Certainty, Evidence, Place, Report, Verdict
 RESTARTS = 20  # of one run
 STARTING = 300.0  # seconds that Python and torch may take to be there, if steps may not take longer
 
+_LAST = "attempts, forwards and times are those of the last of {} processes; the others died"
+
 Start: TypeAlias = Callable[[Mapping[str, Outcome]], Child]
 
 
@@ -93,7 +95,8 @@ def supervise(
         with start(run.known) as child:
             end = run.follow(child)
         if isinstance(end, Finished):
-            return replace(end.report, case=case)
+            died = [_LAST.format(len(run.died_in) + 1)] if run.died_in else []
+            return replace(end.report, case=case, notes=(*end.report.notes, *died))
         if isinstance(end, Failed):
             raise (CaseFailedError if end.fault is Fault.USERS else ChildBugError)(end.message)
         # All that it wrote is there only now that it has ended.

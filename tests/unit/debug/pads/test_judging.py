@@ -91,11 +91,13 @@ class Masks(nn.Module):
         return x + (x * valid).sum(0)
 
 
-def judged(backend: Backend, module: Any, make: Any = inputs, dims: Any = 0) -> Report:
+def judged(
+    backend: Backend, module: Any, make: Any = inputs, dims: Any = 0, **chosen: Any
+) -> Report:
     def load() -> Case:
         return Case(module, make, batch_dims=dims)
 
-    settings = Settings(replays=1, pad=True)
+    settings = Settings(replays=1, pad=True, **chosen)
     return judge(load, backend, settings, known={}, emit=lambda _: None)
 
 
@@ -326,6 +328,16 @@ def test_an_input_whose_dimension_is_none_has_no_rows(in_session: InSession) -> 
 
         assert report.verdict is Verdict.EQUAL
         assert nothing.verdict is Verdict.UNDECIDED
+
+    in_session(body)
+
+
+@pytest.mark.parametrize("option", ["modules", "skip"])
+def test_pad_rows_go_through_the_whole_case(option: str, in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        module = nn.Sequential(Centers(), nn.Tanh())
+        with pytest.raises(CaseError, match=f"pad rows .* the whole case; drop --{option}"):
+            judged(backend, module, **{option: ("0",)})
 
     in_session(body)
 

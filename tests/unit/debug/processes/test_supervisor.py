@@ -117,6 +117,14 @@ def test_a_new_child_knows_what_was_judged_and_what_the_last_one_died_in() -> No
     assert first.is_left
 
 
+def test_after_a_death_it_is_said_whose_counts_are_told() -> None:
+    play = Play([child(Started("judge a")), child(Finished(REPORT))])
+
+    assert play.report().notes == (
+        "attempts, forwards and times are those of the last of 2 processes; the others died",
+    )
+
+
 def test_a_death_between_two_steps_is_tried_again_once() -> None:
     first, second = (child(Started("judge a"), Judged("judge a", EQUAL)) for _ in range(2))
     play = Play([first, second, child(Finished(REPORT))])
