@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from capturelint.debug.backend import Backend
@@ -58,3 +58,13 @@ def both(first: DryPass, second: DryPass) -> DryPass:
 
 def _key(hazard: Hazard) -> tuple[str, int, str]:
     return hazard.place.path, hazard.place.line, hazard.module
+
+
+def by_line(hazards: Iterable[Hazard]) -> list[Hazard]:
+    """Return each line once, as seen in the first module that ran it."""
+    lines: dict[tuple[str, int], Hazard] = {}
+    for one in hazards:
+        key = (one.place.path, one.place.line)
+        before = lines.get(key)
+        lines[key] = one if before is None else replace(before, calls=before.calls + one.calls)
+    return list(lines.values())

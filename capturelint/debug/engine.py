@@ -12,12 +12,12 @@ from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
-from capturelint.debug.cold import ColdAttempt
+from capturelint.debug.cold_captures import judge_cold
 from capturelint.debug.drypass import DryPass, both, dry_pass
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
-from capturelint.debug.instance import Current, Instance, loaded, modes_of, with_gradients
+from capturelint.debug.instance import Current, Instance
 from capturelint.debug.killing.killer import Killing
 from capturelint.debug.killing.named import killers_named
 from capturelint.debug.ledger import Ledger
@@ -32,7 +32,7 @@ from capturelint.debug.search import search
 from capturelint.debug.settings import Settings
 from capturelint.debug.soaking import Soaking
 from capturelint.debug.together import is_worth_running, together_of
-from capturelint.debug.warmup import CannotRunError, Warm, step_of, wants_gradients, warmed_up
+from capturelint.debug.warmup import CannotRunError, Warm, step_of, warmed_up
 from capturelint.verdict import ONLY, ROOT, ModuleVerdict, Report, Verdict
 
 
@@ -93,7 +93,14 @@ class _Run:
         if self.settings.cold or self.settings.warmup == 0:
             if self.settings.modules:
                 raise CaseError("a cold capture is of the whole case; drop --modules")
-            self._judge_cold()
+            judge_cold(
+                self.load,
+                self.backend,
+                self.settings,
+                ledger=self.ledger,
+                tally=self.tally,
+                findings=self.findings,
+            )
         gc.collect()  # of a cold capture, before the case is loaded again
         with self.ledger.timed("load"):
             current = Current(self.load, self.backend, self.settings)
@@ -118,48 +125,6 @@ class _Run:
             raise CaseError(f"pad rows are those of the whole case; drop {option}")
         if self.settings.pad:
             check_names(instance.parts, instance.case)
-
-    def _instance(self, load: Callable[[], Case] | None = None) -> Instance:
-        with self.ledger.timed("load"):
-            return loaded(load or self.load, self.backend, self.settings)
-
-    def _judge_cold(self) -> None:
-        captured, reference = self._instance(), self._instance()
-        for name in tuple(captured.parts):  # which may be replaced meanwhile
-            outcome, raised_in = self._cold(captured, reference, name, "cold")
-            load = self.load
-            is_without = captured.case.mode == "no_grad"
-            if is_without and wants_gradients(outcome.evidence.exception):
-                load = with_gradients(self.load)
-                del captured, reference
-                gc.collect()
-                captured, reference = self._instance(load), self._instance(load)
-                outcome, raised_in = self._cold(captured, reference, name, "cold-with-gradients")
-            # A capture stops at the first, mostly the handle of cuBLAS.
-            refuses = outcome.verdict is Verdict.REFUSES
-            dry = self._cold_dry_pass(load, name) if refuses else DryPass()
-            if is_without and wants_gradients(dry.broke):
-                dry = self._cold_dry_pass(with_gradients(self.load), name)
-            self.findings.add_cold(captured, name, outcome, raised_in, dry.hazards)
-
-    def _cold(
-        self, captured: Instance, reference: Instance, name: str, step: str
-    ) -> tuple[Outcome, str | None]:
-        """Return what a capture without warm-up came to, and the module that an exception left."""
-        cold = ColdAttempt(captured, reference, name, self.backend, self.settings, self.tally)
-        return self.ledger.outcome(f"{step} {name}".strip(), cold.outcome), cold.raised_in
-
-    def _cold_dry_pass(self, load: Callable[[], Case], name: str) -> DryPass:
-        """Return what a run as if capturing shows of an instance that was never called."""
-        step = f"cold-dry {name}".strip()
-        died = self.ledger.died(step)
-        if died is not None:
-            return DryPass(broke=died.why)
-        instance = self._instance(load)
-        with self.ledger.timed(step), modes_of(instance.case, self.settings):
-            self.tally.forwards += 1
-            call = step_of(instance, name, 0, self.backend, self.settings)
-            return dry_pass(call, self.backend, instance.case.named, name)
 
     def _judge_warm(self, current: Current) -> Instance:
         """Judge the case after a warm-up. Return the instance that was judged."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch import nn
 
-from capturelint.debug.culprits import cold_culprits, culprits_of, in_module
-from capturelint.debug.drypass import DryPass
+from capturelint.debug.cold_findings import ColdFindings
+from capturelint.debug.culprits import culprits_of, in_module
+from capturelint.debug.drypass import DryPass, by_line
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome
@@ -43,8 +44,7 @@ class Findings:
         self._culprits: list[Culprit] = []
         self._hazards: list[Hazard] = []
         self._notes: list[str] = []
-        self._cold: list[tuple[ModuleVerdict, tuple[Culprit, ...]]] = []
-        self._calls = 0
+        self._cold = ColdFindings()
 
     def add_undecided(self, instance: Instance, why: str, module: str | None) -> None:
         """Add that the case cannot be run faithfully. `module`: where that was met, if known."""
@@ -63,7 +63,7 @@ class Findings:
 
     def add_warm_up(self, calls: int) -> None:
         """Add how many calls of each callable warmed it up."""
-        self._calls = calls
+        self._cold.calls = calls
 
     def add_changes(self, changes: Sequence[Change], *, steps: int) -> None:
         """Add what each call changed, where nothing came of it in so many `steps`."""
@@ -85,18 +85,10 @@ class Findings:
     ) -> None:
         """Add what capturing the callable `name`, without any warm-up, came to.
 
-        `hazards`: of a run as if capturing without one, which the capture does not reach. What fails without a warm-up alone is found so only if nothing else is added that fails.
+        `hazards`: of a run as if capturing without one, which the capture does not reach. What
+        fails without a warm-up alone is found so only if nothing else is added that fails.
         """
-        module = name if raised_in is None else raised_in
-        running = instance.modules.get(module)
-        part = instance.parts[name]
-        cls = part.cls if running is None else type(running).__name__
-        found = Found(module, outcome.verdict, How.WHOLE)
-        culprits = culprits_of(found, outcome, (), cls, blamed=())
-        culprits += cold_culprits(culprits, _by_line(hazards), instance.modules)
-        # The part itself would keep its instance on the device.
-        cold = ModuleVerdict(name, part.cls, outcome.verdict, 1, outcome.why)
-        self._cold.append((cold, culprits))
+        self._cold.add(instance, name, outcome, raised_in, by_line(hazards))
 
     def add_search(
         self,
@@ -120,7 +112,7 @@ class Findings:
         self._culprits += culprits
         # What may freeze, such as random numbers put back, is no hazard where replays are equal.
         is_stale = not _STALE.isdisjoint(self._verdicts)
-        self._hazards += _by_line(
+        self._hazards += by_line(
             one
             for one in dry.hazards
             if not modules.is_inside_left_out(one.module)
@@ -209,24 +201,17 @@ class Findings:
 
     def _count_cold(self) -> None:
         """Count what was captured cold, unless it fails warm too."""
-        is_warm_too = bool(self._verdicts)
         if worst(self._verdicts).is_failure:
             return
-        for cold, culprits in self._cold:
-            verdict = cold.verdict
-            if is_warm_too and verdict.is_failure:
-                verdict = Verdict.FAILS_COLD
+        is_warm_too = bool(self._verdicts)
+        for cold in self._cold.counted(is_warm_too=is_warm_too):
+            verdict = cold.module.verdict
             self._verdicts.append(verdict)
-            self._culprits += culprits
-            if verdict is Verdict.FAILS_COLD:
-                calls = "1 eager call" if self._calls == 1 else f"{self._calls} eager calls"
-                self._notes.append(
-                    f"{calls} of {cold.path or 'the root'} before the capture, on a side stream, mend it: "
-                    "captured after them, it passes"
-                )
+            self._culprits += cold.culprits
+            self._notes += [cold.note] if cold.note else []
             if verdict.is_failure or not is_warm_too:
-                others = (one for one in self._modules if one.path != cold.path)
-                self._modules = [replace(cold, verdict=verdict), *others]
+                others = (one for one in self._modules if one.path != cold.module.path)
+                self._modules = [cold.module, *others]
 
     def _culprits_in(self, found: Sequence[Found], modules: Modules, dry: DryPass) -> list[Culprit]:
         culprits: list[Culprit] = []
@@ -264,16 +249,6 @@ def _has_forward(module: nn.Module) -> bool:
     """Return whether a module can be called: containers such as `ModuleList` cannot."""
     # On a class that TorchScript made, looking `forward` up raises.
     return getattr(type(module), "forward", None) is not nn.Module.forward
-
-
-def _by_line(hazards: Iterable[Hazard]) -> list[Hazard]:
-    """Return each line once, as seen in the first module that ran it."""
-    lines: dict[tuple[str, int], Hazard] = {}
-    for one in hazards:
-        key = (one.place.path, one.place.line)
-        before = lines.get(key)
-        lines[key] = one if before is None else replace(before, calls=before.calls + one.calls)
-    return list(lines.values())
 
 
 def _verdicts(
