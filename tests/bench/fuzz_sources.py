@@ -193,7 +193,7 @@ def _tokens(text: str) -> list[tuple[int, int]]:
             (line, column), (end_line, end) = token.start, token.end
             if token.string.strip() and end_line < len(starts):
                 found.append((starts[line - 1] + column, starts[end_line - 1] + end))
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, UnicodeEncodeError):  # the last from Python 3.12 on
         return found
     return found
 
