@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
+from capturelint.rewrite.comparing import Held, Side, conversion
 from capturelint.rewrite.form import Refusal
+from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.totality import partiality
@@ -79,6 +83,10 @@ def condition(facts: Observed, test: cst.BaseExpression, torch: str) -> str:
     tensor = test if read is None else read
     if not facts.is_tensor(tensor):
         raise _not_tensor(facts, test)
+    if _reader(facts, test) == "builtins.int" and any(
+        "float" in one for one in _dtypes(facts, tensor)
+    ):
+        raise refuse(facts, test, "DTYPE", f"`{facts.text(test)}` rounds what it reads")
     text = grouped(tensor, facts.text(tensor))
     is_plain = _dtypes(facts, tensor) == {"bool"}
     if _shapes(facts, test) == {()}:
@@ -93,32 +101,69 @@ def _comparison(facts: Observed, test: cst.Comparison, torch: str) -> str:
         raise refuse(facts, test, "COMPARISON", "`in` and `is` read a tensor in their own way")
     for side in sides[1:-1] + ([] if len(links) == 1 else sides[-1:]):
         _check_unconditional(facts, side)
-    texts = [_compared(facts, side) for side in sides]
+    texts = [
+        _compared(facts, side, [*sides[max(at - 1, 0) : at], *sides[at + 1 : at + 2]])
+        for at, side in enumerate(sides)
+    ]
     tensors = [side for side in sides if _is_compared_tensor(facts, side)]
     code = cst.Module([])
     found = ""
-    for number, link in enumerate(links):
-        if not any(side in tensors for side in sides[number : number + 2]):
+    for at, link in enumerate(links):
+        if not any(side in tensors for side in sides[at : at + 2]):
             raise _not_tensor(facts, test)
-        pair = f"{texts[number]} {code.code_for_node(link).strip()} {texts[number + 1]}"
+        pair = f"{texts[at]} {code.code_for_node(link).strip()} {texts[at + 1]}"
         if any(_shapes(facts, side) != {()} for side in tensors):
             pair = f"({pair}).reshape(())"
         found = f"{torch}.logical_and({found}, {pair})" if found else pair
     return found
 
 
-def _compared(facts: Observed, node: cst.BaseExpression) -> str:
+def _compared(
+    facts: Observed, node: cst.BaseExpression, beside: Sequence[cst.BaseExpression]
+) -> str:
     """Return a side of a comparison; what was read on the host is compared as precisely."""
     tensor = read_tensor(facts, node)
     if tensor is None:
         return grouped(node, facts.text(node))
     text = grouped(tensor, facts.text(tensor))
-    kinds = _dtypes(facts, tensor)
-    if all(kind.startswith(("float", "bfloat")) for kind in kinds):
-        return f"{text}.double()"
-    if all(kind.startswith(("int", "uint")) for kind in kinds):
-        return text
-    raise refuse(facts, node, "DTYPE", "what is read has different types from call to call")
+    found = {conversion(side_of(facts, node), side_of(facts, other)) for other in beside}
+    added = found.pop() if len(found) == 1 else None
+    if added is None:
+        what = f"`{facts.text(node)}` is compared as a number, which its tensor may not be"
+        raise refuse(facts, node, "DTYPE", what)
+    return f"{text}{added}"
+
+
+def side_of(facts: Observed, node: cst.BaseExpression) -> Side:
+    """Return what is known of a side of a comparison."""
+    tensor = read_tensor(facts, node)
+    if tensor is not None:
+        return Side(Held.READ, _read_kinds(facts, node, tensor))
+    seen = facts.seen(node)
+    if facts.is_tensor(node):
+        return Side(Held.TENSOR, frozenset(one.dtype for one in seen))
+    written = number(node)
+    if written is not None:
+        return Side(Held.NUMBER, frozenset({type(written).__name__}), written)
+    kinds = (one.name if one.kind == "number" else one.kind for one in seen)
+    return Side(Held.NUMBER, frozenset(kinds))
+
+
+def _read_kinds(
+    facts: Observed, node: cst.BaseExpression, tensor: cst.BaseExpression
+) -> frozenset[str]:
+    """Return the types that hold what a read gives, none if it is something else than it read."""
+    kinds, reader = frozenset(_dtypes(facts, tensor)), _reader(facts, node)
+    is_whole = not any("float" in one or one == "bool" for one in kinds)
+    if reader == "builtins.bool" or (reader == "builtins.int" and not is_whole):
+        return frozenset()
+    return frozenset({"float64"}) if reader == "builtins.float" and is_whole else kinds
+
+
+def _reader(facts: Observed, node: cst.BaseExpression) -> str:
+    """Return the full name of what reads a tensor, "" for `t.item()` and what reads none."""
+    is_read = isinstance(node, cst.Call) and read_tensor(facts, node) is not None
+    return facts.full_name(node.func) if is_read and isinstance(node, cst.Call) else ""
 
 
 def _is_compared_tensor(facts: Observed, node: cst.BaseExpression) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from capturelint.finding import Edit, Span
 from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.site import Facts
 
 _WIDTH = 100
 
@@ -58,3 +59,16 @@ def _comments(first: int, last: int, facts: Observed) -> list[str]:
         for token in tokens
         if token.type == tokenize.COMMENT and first <= token.start[0] <= last
     ]
+
+
+def lines_in_strings(node: cst.CSTNode, facts: Facts) -> set[int]:
+    """Return the lines that begin inside of a string, where an indent would be text."""
+    found: set[int] = set()
+    level: list[cst.CSTNode] = [node]
+    while level:
+        one = level.pop()
+        if isinstance(one, cst.SimpleString | cst.FormattedString):
+            span = facts.span(one)
+            found.update(range(span.line + 1, span.end_line + 1))
+        level.extend(one.children)
+    return found

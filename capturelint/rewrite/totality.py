@@ -9,6 +9,10 @@ import libcst as cst
 from capturelint.rewrite.observed import Observed
 from capturelint.rule import method_call
 
+# These raise where integers are divided by zero; `div` only if it is to round.
+_DIVISIONS = frozenset(
+    "remainder fmod floor_divide div divide true_divide remainder_ fmod_ floor_divide_ div_ divide_".split()
+)
 # What faults, or raises, for some values of what it is given.
 _PARTIAL = frozenset(
     (
@@ -29,6 +33,8 @@ def partiality(node: cst.BaseExpression, facts: Observed) -> str:
             name = called[1] if called is not None else facts.full_name(part.func)
             if name.rpartition(".")[2] in _PARTIAL:
                 return f"`{facts.text(part.func)}()` fails or waits for some values"
+        if isinstance(part, cst.Call) and _divides_integers(part, facts):
+            return f"`{facts.text(part.func)}()` raises where the divisor is zero"
         if isinstance(part, cst.BinaryOperation) and _may_divide_by_zero(part, facts):
             return f"`{facts.text(part)}` raises where the divisor is zero"
     return ""
@@ -54,6 +60,19 @@ def _is_by_tensor(node: cst.Subscript, facts: Observed) -> bool:
             if part is not None and any(facts.value(one).is_tensor for one in _expressions(part)):
                 return True
     return False
+
+
+def _divides_integers(node: cst.Call, facts: Observed) -> bool:
+    """Return whether a call divides integers, so that it may raise."""
+    called = method_call(node)
+    name = called[1] if called is not None else facts.full_name(node.func)
+    name = name.rpartition(".")[2]
+    words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
+    if name not in _DIVISIONS or (
+        "div" in name and "floor" not in name and "rounding_mode" not in words
+    ):
+        return False
+    return not any("float" in one.dtype for one in facts.seen(node)) or not facts.seen(node)
 
 
 def _may_divide_by_zero(node: cst.BinaryOperation, facts: Observed) -> bool:

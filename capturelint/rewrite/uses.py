@@ -42,7 +42,15 @@ def partners(node: cst.CSTNode, facts: Observed) -> frozenset[str]:
 
 def is_compared(node: cst.CSTNode, facts: Observed) -> bool:
     """Return whether a number is one side of a comparison with numbers, in a condition."""
-    return _comparison(node, facts) is not None
+    return compared_with(node, facts) is not None
+
+
+def compared_with(node: cst.CSTNode, facts: Observed) -> cst.BaseExpression | None:
+    """Return the other side of a comparison with numbers in a condition, None for other places."""
+    found = _comparison(node, facts)
+    if found is None:
+        return None
+    return found.comparisons[0].comparator if found.left is node else found.left
 
 
 def loads(name: str, facts: Observed) -> Iterator[cst.Name]:

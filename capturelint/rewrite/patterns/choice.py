@@ -10,6 +10,7 @@ from capturelint.rewrite.conditions import RefusedError, condition, conditions_i
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.merging import Merging
 from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.site import Site
 
 
 def sites(facts: Observed) -> list[cst.IfExp]:
@@ -32,4 +33,4 @@ def match(node: cst.IfExp, facts: Observed, torch: str) -> tuple[Form, ...] | Re
     except RefusedError as error:
         return error.refusal
     edit = Edit(facts.span(node), Merging.choice(cond, first, second))
-    return (Form(Grade.PROVEN, (edit,)),)
+    return Site("", node, facts).form(Grade.PROVEN, edit)

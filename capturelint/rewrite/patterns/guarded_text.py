@@ -13,6 +13,7 @@ import libcst as cst
 from capturelint.finding import Edit, Span
 from capturelint.rewrite.bindings import Way, bindings, parameter
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.lines import lines_in_strings
 from capturelint.rewrite.plain_data import PlainData
 from capturelint.rewrite.site import Site
 from capturelint.rule import method_call
@@ -77,24 +78,11 @@ def _guard(site: Site, line: cst.SimpleStatementLine, torch: str) -> list[Edit]:
     unit = "\t" if "\t" in before else "    "
     start = Span(span.line, span.column, span.line, span.column)
     edits = [Edit(start, f"if not ({test}):\n{before}{unit}")]
-    inside = _lines_in_strings(site, line)
+    inside = lines_in_strings(line, site.facts)
     for number in range(span.line + 1, span.end_line + 1):
         if number not in inside and site.facts.source.line(number).strip():
             edits.append(Edit(Span(number, 0, number, 0), unit))
     return edits
-
-
-def _lines_in_strings(site: Site, line: cst.SimpleStatementLine) -> set[int]:
-    """Return the lines that begin inside of a string, where an indent would be text."""
-    found: set[int] = set()
-    level: list[cst.CSTNode] = [line]
-    while level:
-        node = level.pop()
-        if isinstance(node, cst.SimpleString | cst.FormattedString):
-            span = site.facts.span(node)
-            found.update(range(span.line + 1, span.end_line + 1))
-        level.extend(node.children)
-    return found
 
 
 def is_writer(site: Site, call: cst.Call) -> bool:

@@ -86,6 +86,9 @@ def _parts(statement: cst.BaseStatement, facts: Observed) -> Sequence[cst.BaseSm
 def _predicated(small: cst.BaseSmallStatement, cond: str, facts: Observed, torch: str) -> str:
     """Return a write that counts if `cond` holds. Raises `RefusedError`."""
     target, value = _write(small, facts, torch)
+    if isinstance(target, cst.Subscript) and not facts.is_tensor(target.value):
+        reason = f"`{facts.text(target.value)}` is no tensor, whose slots are bound anew"
+        raise refuse(facts, small, "SLOT", reason, _HINT)
     held = facts.text(target)
     mask = mask_of(target, facts)
     if mask is not None:

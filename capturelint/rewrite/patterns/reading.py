@@ -9,10 +9,18 @@ import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.rewrite.bindings import bindings
-from capturelint.rewrite.conditions import RefusedError, grouped, read_tensor, refuse
+from capturelint.rewrite.comparing import Held, Side, conversion
+from capturelint.rewrite.conditions import (
+    RefusedError,
+    grouped,
+    read_tensor,
+    refuse,
+    side_of,
+)
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.observed import Observed
-from capturelint.rewrite.uses import is_compared, loads, partners
+from capturelint.rewrite.site import Site
+from capturelint.rewrite.uses import compared_with, loads, partners
 from capturelint.rule import method_call
 
 _HINT = "keep the value on the device, as a tensor of one element"
@@ -40,7 +48,7 @@ def tests(node: cst.Call, facts: Observed) -> list[cst.BaseExpression]:  # noqa:
 def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:  # noqa: ARG001
     """Offer the tensor in place of the number."""
     try:
-        return (Form(Grade.PROVEN, tuple(_edits(node, facts))),)
+        return Site("", node, facts).form(Grade.PROVEN, *_edits(node, facts))
     except RefusedError as error:
         return error.refusal
 
@@ -62,11 +70,17 @@ def _edits(node: cst.Call, facts: Observed) -> list[Edit]:
     for place in places:
         for other in partners(place, facts):
             _check_promotion(place, kind, other, facts)
-        if is_compared(place, facts) and kind not in _INTEGERS:
-            # What was read is a double, and was compared as one.
-            if place is node:
-                raise refuse(facts, node, "TEST", "it is part of a condition", _HINT)
-            edits.append(Edit(facts.span(place), f"{facts.text(place)}.double()"))
+        other_side = compared_with(place, facts)
+        if other_side is None:
+            continue
+        added = conversion(Side(Held.READ, frozenset({kind})), side_of(facts, other_side))
+        if added is None:
+            what = f"`{facts.text(place)}` is compared as a number, which its tensor may not be"
+            raise refuse(facts, node, "DTYPE", what, _HINT)
+        if added and place is node:
+            raise refuse(facts, node, "TEST", "it is part of a condition", _HINT)
+        if added:
+            edits.append(Edit(facts.span(place), f"{facts.text(place)}{added}"))
     return edits
 
 

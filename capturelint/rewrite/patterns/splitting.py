@@ -7,8 +7,10 @@ import libcst as cst
 from capturelint.finding import Edit, Span
 from capturelint.rewrite.conditions import reads_tensor
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.lines import lines_in_strings
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.site import Site
 
 
 def sites(facts: Observed) -> list[cst.If]:
@@ -34,14 +36,33 @@ def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refus
     span = facts.span(node)
     indent = facts.source.line(span.line)[: span.column]
     unit = "\t" if "\t" in indent else "    "
-    test = facts.span(node.test)
-    edits = [Edit(test, f"{facts.text(flag)}:\n{indent}{unit}if {facts.text(rest)}")]
-    first, last = facts.span(node.body.body[0]).line, facts.span(node.body.body[-1]).end_line
-    lines = [line for line in range(test.end_line + 1, last + 1) if facts.source.line(line).strip()]
-    if first <= test.end_line or any('"""' in facts.source.line(line) for line in lines):
+    test, first = _condition_span(node, facts), facts.span(node.body.body[0]).line
+    if test.end_line >= first:
         return ()
-    edits += [Edit(Span(line, 0, line, 0), unit) for line in lines]
-    return (Form(Grade.PROVEN, tuple(edits)),)
+    new = f" {_one_line(flag, facts)}:\n{indent}{unit}if {_one_line(rest, facts)}"
+    edits = [Edit(test, new)]
+    last = facts.span(node.body.body[-1]).end_line
+    inside = lines_in_strings(node.body, facts)
+    for line in range(test.end_line + 1, last + 1):
+        if line not in inside and facts.source.line(line).strip():
+            edits.append(Edit(Span(line, 0, line, 0), unit))
+    return Site("", node, facts).form(Grade.PROVEN, *edits)
+
+
+def _condition_span(node: cst.If, facts: Observed) -> Span:
+    """Return what stands between `if` and its colon, with parentheses around the condition."""
+    start, inner = facts.span(node), facts.span(node.test)
+    line, column = inner.end_line, inner.end_column
+    for _ in node.test.rpar:
+        while not facts.source.line(line)[column:].lstrip().startswith(")"):
+            line, column = line + 1, 0
+        column = facts.source.line(line).index(")", column) + 1
+    return Span(start.line, start.column + len("if"), line, column)
+
+
+def _one_line(node: cst.BaseExpression, facts: Observed) -> str:
+    text = facts.text(node)
+    return f"({text})" if "\n" in text else text
 
 
 def _flag_and_rest(

@@ -132,6 +132,8 @@ class Rewriting:
             if isinstance(forms, Refusal):
                 reasons.append(f"line {line_before(self.before, self.text, forms.line)}: {forms}")
                 continue
+            if not forms:
+                continue
             try:
                 self._check_both_ways(pattern.tests(node, observed), observed)
                 self.text = self._first_proven(forms, known, reference)
@@ -139,7 +141,7 @@ class Rewriting:
                 reasons.append(str(error))
             else:
                 return
-        raise KeptError(reasons[0])
+        raise KeptError(reasons[0] if reasons else "no pattern is known for it")
 
     def _inputs(self) -> Iterator[Input]:
         constants = constants_in(function_named(self.text, self.path, self.qualname).node)
@@ -193,7 +195,11 @@ class Rewriting:
         reasons: list[str] = []
         for form in forms:
             text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])
-            code = code_in(compile(text, self.path, "exec"), self.qualname)
+            try:
+                code = code_in(compile(text, self.path, "exec"), self.qualname)
+            except SyntaxError as error:
+                reasons.append(f"what was written in its place does not parse: {error.msg}")
+                continue
             names = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
             with self._running(code, {**self.names, **names}):
                 reason = self._forward(reference) or self._backward(reference)
@@ -232,7 +238,9 @@ class Rewriting:
             difference = gradient_difference(old, new, tolerance)
             if difference:
                 return f"not the same with inputs {name}: {difference}"
-            self.has_gradients = self.has_gradients or bool(old)
+            self.has_gradients = self.has_gradients or any(
+                one is not None for one in (*old.values(), *new.values())
+            )
             self.fills_gradients = self.fills_gradients or is_filled(old, new)
         return ""
 

@@ -18,7 +18,7 @@ Gradients = Mapping[str, Tensor | None]
 def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients:
     """Return the gradients of a weighted sum of all results, by name; None where there are none.
 
-    Empty if no result has any. Raises what the calls or the backward pass raise.
+    Raises what the calls or the backward pass raise.
     """
     wanted: dict[str, Tensor] = {}
     if isinstance(run, nn.Module):
@@ -43,7 +43,7 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
         if one.is_floating_point() and one.requires_grad
     ]
     if not losses or not wanted:
-        return {}
+        return dict.fromkeys(wanted)
     total = torch.stack([loss.double() for loss in losses]).sum()
     found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
     return dict(zip(wanted, found, strict=True))
@@ -51,8 +51,8 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
 
 def gradient_difference(old: Gradients, new: Gradients, tolerance: Tolerance) -> str:
     """Return in words which gradient differs, "" if none does. None and zeros are the same."""
-    for name, one in old.items():
-        other = new.get(name)
+    for name in dict.fromkeys((*old, *new)):
+        one, other = old.get(name), new.get(name)
         if one is None and other is None:
             continue
         first = torch.zeros_like(other) if one is None and other is not None else one
@@ -65,7 +65,7 @@ def gradient_difference(old: Gradients, new: Gradients, tolerance: Tolerance) ->
 
 def is_filled(old: Gradients, new: Gradients) -> bool:
     """Return whether some gradient that was not there is zeros now."""
-    return any(one is None and new.get(name) is not None for name, one in old.items())
+    return any(one is not None and old.get(name) is None for name, one in new.items())
 
 
 def _weights(tensor: Tensor) -> Tensor:

@@ -14,7 +14,11 @@ torch = pytest.importorskip("torch")
 from capturelint.debug.attempts.part import Call, Part  # noqa: E402 - needs torch
 from capturelint.debug.backend import SpentError  # noqa: E402
 from capturelint.debug.settings import Settings  # noqa: E402
-from capturelint.rewrite.proof.gradients import gradient_difference, gradients_of  # noqa: E402
+from capturelint.rewrite.proof.gradients import (  # noqa: E402
+    gradient_difference,
+    gradients_of,
+    is_filled,
+)
 from capturelint.rewrite.proof.trial import (  # noqa: E402
     Bench,
     UnlikeError,
@@ -125,4 +129,24 @@ def _compare_gradients() -> None:
 
     assert gradient_difference(good, good, tolerance) == ""
     assert gradient_difference(good, bad, tolerance).startswith("the gradient of input 0")
-    assert gradients_of(lambda x: cast("Tensor", x).detach(), calls) == {}
+    assert gradients_of(lambda x: cast("Tensor", x).detach(), calls) == {"input 0.0": None}
+
+
+def test_a_gradient_that_was_not_there_may_only_be_zero(in_fork: InFork) -> None:
+    in_fork(_compare_new_gradients)
+
+
+def _compare_new_gradients() -> None:
+    from capturelint.debug.attempts.compare import Tolerance
+
+    calls = (Call((torch.zeros(3),), {}),)
+    none = gradients_of(lambda x: torch.zeros_like(cast("Tensor", x)), calls)
+    zero = gradients_of(lambda x: x * 0, calls)
+    nan = gradients_of(lambda x: x.sqrt() * 0, calls)
+
+    assert gradient_difference(none, zero, Tolerance()) == ""
+    assert gradient_difference({}, zero, Tolerance()) == ""
+    assert gradient_difference(none, nan, Tolerance()).startswith("the gradient of input 0")
+    assert gradient_difference({}, nan, Tolerance()).startswith("the gradient of input 0")
+    assert is_filled(none, zero)
+    assert not is_filled(zero, zero)
