@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from capturelint.debug.frames import is_called_from, users_frames
+from capturelint.debug.pads.arranged import has_same_bytes
 from capturelint.debug.trees import copies
 from capturelint.debug.trees.memory import storage_key
 from capturelint.debug.trees.trees import leaves
@@ -27,6 +28,7 @@ class Operation:
     """One call of torch. `made`: what it returned or wrote, copied. `given`: shapes of its tensors.
 
     `sources`: numbers of the operations that made those. `written`: the storage it wrote in place.
+    `moved`: by the place in `made`, tensors that it may have put into another order, copied.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Operation:
     given: tuple[tuple[int, ...], ...]
     sources: tuple[int, ...]
     written: int | None = None
+    moved: tuple[tuple[int, Tensor], ...] = ()
 
 
 class TooMuchError(Exception):
@@ -65,7 +68,9 @@ class Following(TorchFunctionMode):
         target = _target(name, args, kwargs)
         made = [target] if target is not None else list(_tensors(result))
         if made and not is_called_from(_COPIES):
-            self._keep(name, made, shapes, sources, target)
+            moved = tuple(_moved(made, given))
+            self._left -= sum(one.numel() * one.element_size() for _, one in moved)
+            self._keep(name, made, shapes, sources, target, moved)
         return result
 
     def _keep(
@@ -75,6 +80,7 @@ class Following(TorchFunctionMode):
         shapes: tuple[tuple[int, ...], ...],
         sources: tuple[int, ...],
         target: Tensor | None,
+        moved: tuple[tuple[int, Tensor], ...],
     ) -> None:
         self._left -= sum(one.numel() * one.element_size() for one in made)
         if self._left < 0:
@@ -88,8 +94,18 @@ class Following(TorchFunctionMode):
             copies = tuple(one.detach().clone() for one in made)
         written = None if target is None else storage_key(target)
         self.operations.append(
-            Operation(name, place, self._module(), copies, shapes, sources, written)
+            Operation(name, place, self._module(), copies, shapes, sources, written, moved)
         )
+
+
+def _moved(made: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[tuple[int, Tensor]]:
+    """Yield tensors that an operation was given and whose elements it may only have moved."""
+    for index, one in enumerate(made):
+        for other in given:
+            if other is not one and one.layout == other.layout == torch.strided:
+                with torch.no_grad():
+                    if has_same_bytes(one, other):
+                        yield index, other.detach().clone()
 
 
 def _tensors(tree: object) -> Iterator[Tensor]:

@@ -47,16 +47,20 @@ def leaking(
     found: Sequence[Found], judged: PadJudge, ground: Ground, ledger: Ledger
 ) -> list[Leaking]:
     """Return the modules that a search found, with the lines to blame. Costs runs of each."""
-    return [
-        Leaking(
-            path=one.path,
-            cls=judged.families[one.path].part.cls,
-            line=_line(one.path, judged, ground, ledger),
-            outcome=judged.outcomes[one.path],
-        )
-        for one in found
-        if one.verdict is Verdict.PADS and one.path in judged.families
-    ]
+    made: list[Leaking] = []
+    for one in found:
+        if one.verdict is not Verdict.PADS or one.path not in judged.families:
+            continue
+        line = _line(one.path, judged, ground, ledger)
+        if line.verdict is Verdict.EQUAL:
+            judged.notes.append(
+                f"pad rows: {one.path or 'the case'} puts rows into another order; whether it puts "
+                "them back can be told when what it calls keeps them apart"
+            )
+            continue
+        cls = judged.families[one.path].part.cls
+        made.append(Leaking(one.path, cls, line, judged.outcomes[one.path]))
+    return made
 
 
 def _line(path: str, judged: PadJudge, ground: Ground, ledger: Ledger) -> Outcome:

@@ -25,7 +25,11 @@ _MIB = 1 << 20
 
 
 def leaking_line(path: str, judge: PadJudge, ground: Ground) -> Outcome:
-    """Return the line of the module at `path` that is to blame, as an outcome; without it if untold."""
+    """Return the line of the module at `path` that is to blame, as an outcome; without it if untold.
+
+    Its verdict is EQUAL where its lines only put rows into another order, around what a module
+    inside makes of them: whether they are put back cannot be told while that one fails.
+    """
     unknown = Outcome(Verdict.PADS, certainty=Certainty.MODULE_ONLY)
     family = judge.families.get(path)
     if family is None or family.why:
@@ -34,7 +38,11 @@ def leaking_line(path: str, judge: PadJudge, ground: Ground) -> Outcome:
         found = _leak(family, judge, ground)
         if found is None:
             return unknown
+        if found.is_order and failing_in(judge.outcomes, judge.called(path)):
+            return Outcome(Verdict.EQUAL)
         operation = found.operation
+        if operation is None:
+            return unknown
         if operation.place.line:
             places = (sourced(operation.place),)
             certainty = Certainty.SHOWN if found.is_seen else Certainty.LIKELY

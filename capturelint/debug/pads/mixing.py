@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from torch import Tensor
 
 from capturelint.debug.attempts.compare import Tolerance, difference
+from capturelint.debug.pads.arranged import (
+    Arrangement,
+    in_order,
+    moved_rows,
+    order_in,
+    plain,
+)
 from capturelint.debug.pads.following import Operation
 from capturelint.debug.pads.rows import Axis, Rows, axes_between, only_axis, real_part
+
+# They hold whatever lay there, until something writes.
+_UNWRITTEN = ("empty", "new_empty")
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """The operation that mixes pad rows into real ones. `is_seen`: real rows were seen to move."""
+    """The operation that lets pad rows into real ones; None if it cannot be told.
 
-    operation: Operation
-    is_seen: bool
+    `is_seen`: real rows were seen to move. `is_order`: nothing else happened than that rows are put
+    into another order.
+    """
+
+    operation: Operation | None
+    is_seen: bool = False
+    is_order: bool = False
 
 
 class _Status(Enum):
     STILL = "nothing of real rows moved"
+    ORDER = "rows lie in another order, and nothing else moved"
     ROWS = "real rows moved"
     WHOLE = "something without rows moved"
     UNCLEAR = "it moved, and which rows cannot be told"
@@ -42,22 +58,47 @@ class Runs:
 def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | None:
     """Return the operation that mixes pad rows into real ones; None if that cannot be told.
 
-    `state`: the storage that is written otherwise, where that is what moved.
+    What only moves rows mixes none: it is to blame where nothing else is. `state`: the storage
+    that is written otherwise, where that is what moved.
     """
-    statuses = list(_statuses(runs, tolerance))
+    orders: dict[int, tuple[Arrangement, ...]] = {}
+    statuses = list(_statuses(runs, tolerance, orders))
     for number, status in enumerate(statuses):
         if status is _Status.UNCLEAR:
             return None
         if status is _Status.ROWS:
-            return Leak(runs.base[_cause(number, statuses, runs)], is_seen=True)
+            cause = _cause(number, statuses, runs)
+            is_seen = not any(one in orders for one in _sources(runs, number, cause))
+            return Leak(runs.base[cause], is_seen)
+    if len(statuses) != len(runs.base):
+        return _written(statuses, runs, state)
     mixing = [
         number
         for number, status in enumerate(statuses)
         if status is _Status.WHOLE and _has_rows(number, runs)
     ]
-    lines = {(runs.base[one].place.path, runs.base[one].place.line) for one in mixing}
-    if len(lines) == 1 and len(statuses) == len(runs.base):
-        return Leak(runs.base[mixing[0]], is_seen=False)
+    if mixing:
+        only = _on_one_line(mixing, runs)
+        return _written(statuses, runs, state) if only is None else Leak(only)
+    moving = [number for number, status in enumerate(statuses) if status is _Status.ORDER]
+    if moving:
+        return Leak(_on_one_line(moving, runs), is_order=True)
+    return _written(statuses, runs, state)
+
+
+def _on_one_line(numbers: Sequence[int], runs: Runs) -> Operation | None:
+    """Return the first of these operations, if all are of one line."""
+    found = [runs.base[number] for number in numbers]
+    lines = {(one.place.path, one.place.line) for one in found}
+    return found[0] if len(lines) == 1 else None
+
+
+def _sources(runs: Runs, *numbers: int) -> Iterator[int]:
+    for number in numbers:
+        yield from runs.base[number].sources
+
+
+def _written(statuses: Sequence[_Status], runs: Runs, state: int | None) -> Leak | None:
     writing = [
         number
         for number, status in enumerate(statuses)
@@ -65,40 +106,108 @@ def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | No
     ]
     if not writing:
         return None
-    return Leak(runs.base[_cause(writing[0], statuses, runs)], is_seen=False)
+    return Leak(runs.base[_cause(writing[0], statuses, runs)])
 
 
-def _statuses(runs: Runs, tolerance: Tolerance) -> Iterator[_Status]:
-    """Yield what happened to each operation, as long as both runs do the same."""
+def _statuses(
+    runs: Runs, tolerance: Tolerance, orders: dict[int, tuple[Arrangement, ...]]
+) -> Iterator[_Status]:
+    """Yield what happened to each operation, as long as both runs do the same.
+
+    `orders`: gains the orders of rows that are not those of the batch, by number.
+    """
     for number, (base, filled) in enumerate(zip(runs.base, runs.filled, strict=False)):
         if (base.name, base.place) != (filled.name, filled.place):
             yield _Status.UNCLEAR
             return
-        yield _worst(
-            _status(one, other, _axes(number, index, runs), runs.rows, tolerance)
-            for index, (one, other) in enumerate(zip(base.made, filled.made, strict=False))
-        )
+        if base.name.startswith(_UNWRITTEN):
+            yield _Status.STILL
+            continue
+        found: list[Arrangement] = []
+        statuses = [
+            _status(number, index, runs, tolerance, orders, found)
+            for index in range(len(base.made))
+        ]
+        if found:
+            orders[number] = tuple(dict.fromkeys(found))
+        yield _worst(statuses)
 
 
-def _worst(statuses: Iterator[_Status]) -> _Status:
-    found = set(statuses)
-    order = (_Status.ROWS, _Status.UNCLEAR, _Status.WHOLE)
-    return next((one for one in order if one in found), _Status.STILL)
+def _worst(statuses: Sequence[_Status]) -> _Status:
+    order = (_Status.ROWS, _Status.UNCLEAR, _Status.WHOLE, _Status.ORDER)
+    return next((one for one in order if one in statuses), _Status.STILL)
 
 
 def _status(
-    base: Tensor, filled: Tensor, axes: tuple[Axis, ...] | None, rows: Rows, tolerance: Tolerance
+    number: int,
+    index: int,
+    runs: Runs,
+    tolerance: Tolerance,
+    orders: Mapping[int, tuple[Arrangement, ...]],
+    found: list[Arrangement],
 ) -> _Status:
-    if base.shape != filled.shape:
+    """Return what happened to one result. `found`: gains the order of its rows, where it is another."""
+    made, others = runs.base[number].made, runs.filled[number].made
+    if index >= len(others) or made[index].shape != others[index].shape:
         return _Status.UNCLEAR
+    base, filled = made[index], others[index]
     if difference(base, filled, tolerance) is None:
         return _Status.STILL
+    axes = _axes(number, index, runs)
     if axes is None:
         return _Status.UNCLEAR
     if not axes:
         return _Status.WHOLE
-    real = real_part(base, axes, rows), real_part(filled, axes, rows)
-    return _Status.STILL if difference(*real, tolerance) is None else _Status.ROWS
+    real = real_part(base, axes, runs.rows), real_part(filled, axes, runs.rows)
+    if difference(*real, tolerance) is None:
+        return _Status.STILL
+    known = [one for source in runs.base[number].sources for one in orders.get(source, ())]
+    if len(axes) > 1 or axes[0].block > 1:
+        return _Status.UNCLEAR if known else _Status.ROWS
+    order, is_sure = _order(number, index, runs, axes[0], [*known, plain(runs.rows.total)])
+    for one in dict.fromkeys([*known, *order]):
+        if _fits(base, filled, axes[0], runs.rows, one, tolerance):
+            found.append(one)
+            return (
+                (_Status.STILL if one in known else _Status.ORDER) if is_sure else _Status.UNCLEAR
+            )
+    return _Status.ROWS
+
+
+def _fits(
+    base: Tensor,
+    filled: Tensor,
+    axis: Axis,
+    rows: Rows,
+    order: Arrangement,
+    tolerance: Tolerance,
+) -> bool:
+    """Return whether nothing of real rows moved, if they lie in this order."""
+    pair = in_order(base, axis.dim, order.base), in_order(filled, axis.dim, order.filled)
+    real = [real_part(one, (axis,), rows) for one in pair]
+    return difference(real[0], real[1], tolerance) is None
+
+
+def _order(
+    number: int, index: int, runs: Runs, axis: Axis, known: Sequence[Arrangement]
+) -> tuple[Sequence[Arrangement], bool]:
+    """Return orders that an operation may have put rows into, and whether rows can be told apart.
+
+    `known`: the orders in which rows may have been given.
+    """
+    base, filled = runs.base[number], runs.filled[number]
+    indices = order_in(base.made[index], filled.made[index], runs.rows.total)
+    if indices is not None:
+        return (indices,), True
+    theirs = [one for place, one in filled.moved if place == index]
+    mine = [one for place, one in base.moved if place == index]
+    for given, other in zip(mine, theirs, strict=False):
+        first, is_first_sure = moved_rows(base.made[index], given, axis, runs.rows.real)
+        then, is_then_sure = moved_rows(filled.made[index], other, axis, runs.rows.real)
+        if first is not None and then is not None:
+            moved = Arrangement(first, then)
+            return [moved.after(one) for one in known], is_first_sure and is_then_sure
+    return (), True
 
 
 def _cause(number: int, statuses: Sequence[_Status], runs: Runs) -> int:

@@ -15,7 +15,7 @@ from capturelint.debug.engine import judge
 from capturelint.debug.settings import Settings
 from capturelint.finding import Effect
 from capturelint.report import bisect_text
-from capturelint.verdict import Report, Verdict
+from capturelint.verdict import Certainty, Report, Verdict
 
 if TYPE_CHECKING:
     from capturelint.debug.backend import Backend
@@ -356,3 +356,64 @@ def test_batch_dims_of_several_sizes_are_a_mistake(in_session: InSession) -> Non
 class Masks2(nn.Module):
     def forward(self, x: torch.Tensor, valid: torch.Tensor) -> torch.Tensor:
         return x + valid.sum()
+
+
+def ordered(seed: int) -> torch.Tensor:
+    """Return rows that rise by the first column, or fall in every second step."""
+    x = inputs(seed)
+    x[:, 0] = torch.arange(B) * (-1) ** seed
+    return x
+
+
+class SortsAround(nn.Module):
+    """Sorts rows for `inner` and puts them back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Centers()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        order = x[:, 0].argsort()
+        y = self.inner(x[order])
+        return torch.empty_like(y).index_copy_(0, order, y)
+
+
+def test_a_module_that_sorts_rows_for_one_that_leaks_is_not_blamed(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, SortsAround(), ordered)
+
+        assert blamed(report) == [("inner", "centers")]
+        assert any("puts rows into another order" in note for note in report.notes), report.notes
+
+    in_session(body)
+
+
+class Turns(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.flip(0) * 2  # turns
+
+
+def test_rows_that_stay_in_another_order_are_likely_to_be_it(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Turns())
+
+        assert blamed(report) == [("", "turns")]
+        assert [one.certainty for one in report.culprits] == [Certainty.LIKELY]
+
+    in_session(body)
+
+
+class MixesInOrder(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x[x[:, 0].argsort()]
+        return y / y.norm()  # in order
+
+
+def test_a_line_that_mixes_rows_in_another_order_is_likely(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, MixesInOrder(), ordered)
+
+        assert blamed(report) == [("", "in order")]
+        assert [one.certainty for one in report.culprits] == [Certainty.LIKELY]
+
+    in_session(body)
