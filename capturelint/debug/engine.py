@@ -147,7 +147,8 @@ class _Run:
                 self._judge_pads(name, warm, modules)
         self.findings.add_warm_up(warm.calls)
         more = 0 if self.settings.modules else self.settings.soak
-        self.findings.add_changes(warm.changes, steps=self.settings.replays + 1 + more)
+        steps = self.settings.replays + 1 + more
+        self.findings.add_changes(warm.changes, steps=steps, is_soaked=more > 0)
         return instance
 
     def _dry_pass(self, name: str, instance: Instance, modules: Modules) -> DryPass:

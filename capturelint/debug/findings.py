@@ -65,14 +65,17 @@ class Findings:
         """Add how many calls of each callable warmed it up."""
         self._cold.calls = calls
 
-    def add_changes(self, changes: Sequence[Change], *, steps: int) -> None:
+    def add_changes(
+        self, changes: Sequence[Change], *, steps: int, is_soaked: bool = False
+    ) -> None:
         """Add what each call changed, where nothing came of it in so many `steps`."""
+        more = "" if is_soaked else "; `--soak N` runs more"
         if worst(self._verdicts).is_failure:
             return
         for one in changes[:_MOST_CHANGES]:
             self._notes.append(
                 f"each call changes {one.name} ({one.before} -> {one.after}), which a replay does "
-                f"not: nothing came of it in {steps} steps; `--soak N` runs more"
+                f"not: nothing came of it in {steps} steps{more}"
             )
 
     def add_cold(
