@@ -50,6 +50,10 @@ def _is_integer(tensor: Tensor) -> bool:
     return not (tensor.is_floating_point() or tensor.is_complex() or _is_truth(tensor))
 
 
+def _is_float8(tensor: Tensor) -> bool:
+    return tensor.dtype in (torch.float8_e4m3fn, torch.float8_e5m2)
+
+
 def _is_truth(tensor: Tensor) -> bool:
     return tensor.dtype == torch.bool
 
@@ -60,6 +64,14 @@ def _is_drawable(tensor: Tensor) -> bool:
 
 def _number(value: float) -> Callable[[Tensor, Tensor, Tensor], object]:
     return lambda pads, _real, _stale: pads.fill_(value)
+
+
+def _largest(pads: Tensor, _real: Tensor, _stale: Tensor) -> object:
+    return pads.copy_(torch.full(pads.shape, torch.finfo(pads.dtype).max, device=pads.device))
+
+
+def _nan(pads: Tensor, _real: Tensor, _stale: Tensor) -> object:
+    return pads.copy_(torch.full(pads.shape, math.nan, device=pads.device))
 
 
 def _other_rows(pads: Tensor, real: Tensor, _stale: Tensor) -> object:
@@ -102,6 +114,9 @@ FILLS = (
     *NUMBERS,
     Fill("other rows' integers", _is_integer, _other_rows),
     Fill("other rows", _is_drawable, _other_rows),
+    Fill("the largest float8", _is_float8, _largest),
+    # Engines pad ids with it; of a slot or a position it may be what no real row has.
+    Fill("the integer 0", _is_integer, _number(0), is_whole=False),
     Fill("the lowest integers", _is_integer, _lowest, is_whole=False),
     Fill("the highest integers", _is_integer, _highest, is_whole=False),
     *(_draws(seed) for seed in range(1, 4)),
@@ -109,6 +124,7 @@ FILLS = (
     Fill("False", _is_truth, _number(0)),
     Fill("Inf", _is_floating, _number(math.inf), is_finite=False),
     Fill("NaN", _is_floating, _number(math.nan), is_finite=False),
+    Fill("NaN in float8", _is_float8, _nan, is_finite=False),
 )
 
 

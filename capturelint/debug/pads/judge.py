@@ -255,7 +255,13 @@ class PadJudge:
         family = self.families.get(path)
         step = f"pad-record {path}"
         died = self._ledger.died(step)
-        if family is None or family.why or died is not None:
+        if family is None or family.why:
+            return ()
+        if died is not None:
+            why = "the process died while what it calls was recorded: where pad rows come in is unknown"
+            self.notes.append(f"pad rows: {path or 'the case'}: {why}")
+            if path == self._part.path:
+                self.outcomes[path] = undecided(why)
             return ()
         with self._ledger.timed(step):
             try:

@@ -51,6 +51,8 @@ def leaking(
     for one in found:
         if one.verdict is not Verdict.PADS or one.path not in judged.families:
             continue
+        if judged.outcomes[one.path].verdict is not Verdict.PADS:
+            continue  # what it calls could not be recorded
         line = _line(one.path, judged, ground, ledger)
         if line.verdict is Verdict.EQUAL:
             judged.notes.append(

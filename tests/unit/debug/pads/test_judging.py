@@ -12,6 +12,7 @@ from torch import nn
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
+from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.finding import Effect
 from capturelint.report import bisect_text
@@ -415,5 +416,57 @@ def test_a_line_that_mixes_rows_in_another_order_is_likely(in_session: InSession
 
         assert blamed(report) == [("", "in order")]
         assert [one.certainty for one in report.culprits] == [Certainty.LIKELY]
+
+    in_session(body)
+
+
+class ScalesByAll(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.float()
+        return y / y.abs().amax().clamp(min=50.0)  # scales
+
+
+class CountsTokens(nn.Module):
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return ids / (ids != 0).sum()  # counts
+
+
+def in_float8(seed: int) -> torch.Tensor:
+    return inputs(seed).to(torch.float8_e4m3fn)
+
+
+def ids(seed: int) -> torch.Tensor:
+    return torch.randint(1, 9, (B, D), generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(
+    ("module", "make", "fills"),
+    [
+        (ScalesByAll(), in_float8, ("the largest float8", "NaN in float8")),
+        (CountsTokens(), ids, ("the integer 0",)),
+    ],
+)
+def test_what_usual_rows_never_show_is_among_the_fills(
+    module: nn.Module, make: Any, fills: tuple[str, ...], in_session: InSession
+) -> None:
+    def body(backend: Backend) -> None:
+        (culprit,) = judged(backend, module, make).culprits
+
+        assert culprit.evidence.fills == fills
+
+    in_session(body)
+
+
+def test_a_death_while_calls_are_recorded_is_undecided(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def load() -> Case:
+            return Case(nn.Sequential(nn.Tanh(), Centers()), inputs, batch_dims=0)
+
+        known = {"pad-record ": Outcome(Verdict.UNDECIDED, why="it died", died=True)}
+        settings = Settings(replays=1, pad=True)
+        report = judge(load, backend, settings, known=known, emit=lambda _: None)
+
+        assert (report.verdict, report.culprits) == (Verdict.UNDECIDED, ())
+        assert "the process died while what it calls was recorded" in why(report)
 
     in_session(body)
