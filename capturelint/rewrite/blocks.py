@@ -10,18 +10,24 @@ from capturelint.rewrite.observed import Observed
 
 
 def renamed(facts: Observed, node: cst.BaseExpression, env: dict[str, str]) -> str:
-    """Return the text of an expression with names replaced by those that hold them."""
+    """Return the text of an expression with names, and attributes, replaced by what holds them."""
     start = facts.span(node)
     lines = facts.text(node).split("\n")
-    found = sorted(
-        (facts.span(name), env[name.value]) for name in names_in(node) if name.value in env
-    )
+    found = sorted((facts.span(one), env[facts.text(one)]) for one in _held_in(node, facts, env))
     for span, new in reversed(found):
         row = span.line - start.line
         shift = start.column if row == 0 else 0
         line = lines[row]
         lines[row] = line[: span.column - shift] + new + line[span.end_column - shift :]
     return "\n".join(lines)
+
+
+def _held_in(node: cst.CSTNode, facts: Observed, env: dict[str, str]) -> list[cst.CSTNode]:
+    if isinstance(node, cst.Name | cst.Attribute) and facts.text(node) in env:
+        return [node]
+    if isinstance(node, cst.Attribute | cst.Arg):
+        return _held_in(node.value, facts, env)
+    return [one for child in node.children for one in _held_in(child, facts, env)]
 
 
 def else_of(node: cst.If) -> Sequence[cst.BaseStatement]:

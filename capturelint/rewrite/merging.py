@@ -24,6 +24,7 @@ from capturelint.rewrite.conditions import (
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.steep import HINT, floating_in, is_steep, last_name
 from capturelint.rewrite.totality import partiality
 from capturelint.rewrite.uses import is_compared, loads, partners
 
@@ -32,16 +33,6 @@ WHERE = "__capturelint_where__"
 # The same for a choice by a mask.
 ROWS = "__capturelint_rows__"
 
-# Functions whose slope is infinite somewhere: 0 times that is NaN in a gradient.
-_STEEP = frozenset(
-    (
-        "log log1p log2 log10 sqrt rsqrt pow reciprocal asin acos div divide true_divide norm std var"
-        " exp expm1 logit xlogy atan2 normalize softplus var_mean std_mean logsumexp fmod addcdiv tan"
-        " cosh sinh vector_norm"
-    ).split()
-)
-# Tried in this order: where one has no infinite slope, another may.
-HARMLESS = ("1.0", "0.5", "2.0")
 SIGNS = {
     cst.AddAssign: "+",
     cst.SubtractAssign: "-",
@@ -56,7 +47,7 @@ class Merging:
 
     `harmless`: a number. What an arm computes with functions of infinite slope is then given it in
     place of its tensors while the arm does not count, so that no NaN reaches a gradient;
-    with `is_thorough` whatever it computes.
+    with `is_thorough` whatever it computes. `is_bare`: some have been given what is there instead.
     """
 
     def __init__(
@@ -64,6 +55,7 @@ class Merging:
     ) -> None:
         self.facts = facts
         self.lines: list[str] = []
+        self.is_bare = False
         self._torch = torch
         self._harmless = harmless
         self._is_thorough = is_thorough
@@ -192,6 +184,8 @@ class Merging:
         why = impurity(node.value, self.facts) or partiality(node.value, self.facts)
         if why:
             raise refuse(self.facts, node, "IMPURE", why)
+        if is_steep(node):
+            env = self._guarded(node.value, env)
         value = grouped(node.value, renamed(self.facts, node.value, env))
         return self._held(name, f"{env.get(name, name)} {sign} {value}")
 
@@ -206,30 +200,27 @@ class Merging:
         why = impurity(node, self.facts) or partiality(node, self.facts)
         if why:
             raise refuse(self.facts, node, "IMPURE", why)
-        is_computed = not isinstance(node, cst.Name)
-        if self._harmless and is_computed and (self._is_thorough or _is_steep(node)):
-            env = {**self._harmed_by(node, env), **env}
+        if is_steep(node) or (self._is_thorough and not isinstance(node, cst.Name)):
+            env = self._guarded(node, env)
         return renamed(self.facts, node, env)
 
-    def _harmed_by(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
+    def _guarded(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
         """Return what to read in place of the floating tensors of an expression."""
-        for name in names_in(node):
-            seen = self.facts.seen(name)
-            is_floating = bool(seen) and all("float" in one.dtype for one in seen)
-            if is_floating and name.value not in env and name.value not in self._harmed:
-                held = self._fresh(f"{name.value}_safe")
-                other = f"{self._torch}.full_like({name.value}, {self._harmless})"
-                self.lines.append(f"{held} = {WHERE}({self._selected}, {name.value}, {other})")
-                self._harmed[name.value] = held
-        return self._harmed
-
-
-def _is_steep(node: cst.CSTNode) -> bool:
-    """Return whether an expression holds a function whose slope may be infinite."""
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide | cst.Power):
-        return True
-    if isinstance(node, cst.Call):
-        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        if isinstance(name, cst.Name) and name.value in _STEEP:
-            return True
-    return any(_is_steep(child) for child in node.children)
+        if not self._harmless:
+            self.is_bare = self.is_bare or self.facts.wants_gradients
+            return env
+        places = list(floating_in(node, self.facts))
+        if not places and self.facts.wants_gradients and number(node) is None and is_steep(node):
+            reason = f"`{self.facts.text(node)}` may put NaN into gradients where it does not count"
+            raise refuse(self.facts, node, "STEEP", reason, HINT)
+        found = dict(env)
+        for place in places:
+            text = self.facts.text(place)
+            read = env.get(text, text)
+            if read not in self._harmed:
+                held = self._fresh(f"{last_name(place)}_safe")
+                other = f"{self._torch}.full_like({read}, {self._harmless})"
+                self.lines.append(f"{held} = {WHERE}({self._selected}, {read}, {other})")
+                self._harmed[read] = held
+            found[text] = self._harmed[read]
+        return found

@@ -61,15 +61,23 @@ def function_named(text: str, path: str, qualname: str) -> Named:
 
 
 class Observed(Facts):
-    """A function as a run showed it."""
+    """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it."""
 
-    def __init__(self, named: Named, source: SourceFile, observation: Observation) -> None:
+    def __init__(
+        self,
+        named: Named,
+        source: SourceFile,
+        observation: Observation,
+        *,
+        wants_gradients: bool = True,
+    ) -> None:
         shift = line_shift(named.facts)
         tree, positions = parsed(source.segment(named.facts), shift)
         subject = Subject(named.facts.qualname, positions, {})
         super().__init__(Mendable(subject, tree, source, lambda: source))
         self.tree = tree
         self.observation = observation
+        self.wants_gradients = wants_gradients
         self._named = named
 
     def seen(self, node: cst.CSTNode) -> frozenset[Seen]:

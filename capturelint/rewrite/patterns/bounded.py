@@ -13,7 +13,13 @@ import libcst as cst
 
 from capturelint.rewrite.aliasing import check_alias, writes_in
 from capturelint.rewrite.bindings import is_parameter_or_bound_before
-from capturelint.rewrite.blocks import assigned_names, names_outside, read_names, statements_of
+from capturelint.rewrite.blocks import (
+    assigned_names,
+    names_outside,
+    read_names,
+    renamed,
+    statements_of,
+)
 from capturelint.rewrite.conditions import (
     RefusedError,
     check_evaluated_always,
@@ -22,6 +28,7 @@ from capturelint.rewrite.conditions import (
     refuse,
 )
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.guarding import guards
 from capturelint.rewrite.lines import edit_of
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.merging import WHERE
@@ -30,6 +37,7 @@ from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.totality import partiality
 
 _HINT = "run all turns, and keep with `torch.where` what was there when the loop was done"
+_MAXIMUM = "choose a maximum number of turns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +104,7 @@ def _for(node: cst.For, facts: Observed) -> _Loop:
         raise refuse(facts, node, "TURNS", "it has an `else`, or several names", _HINT)
     outside = names_outside(node, facts)
     if node.target.value in outside:
-        reason = f"`{node.target.value}` is read after the loop"
-        raise refuse(facts, node, "TURNS", reason, _HINT)
+        raise refuse(facts, node, "TURNS", f"`{node.target.value}` is read after the loop", _HINT)
     head = f"for {node.target.value} in {facts.text(call)}"
     return _Loop(node, head, statements_of(node.body), None, node.target.value)
 
@@ -109,8 +116,7 @@ def _while(node: cst.While, facts: Observed) -> _Loop:
     tensors = [one for one in sides if reads_tensor(facts, one)]
     counts = [one for one in sides if one not in tensors]
     if not is_and or len(tensors) != 1 or node.orelse is not None:
-        reason = "nothing but a tensor bounds its turns"
-        raise refuse(facts, node, "TURNS", reason, "choose a maximum number of turns")
+        raise refuse(facts, node, "TURNS", "nothing but a tensor bounds its turns", _MAXIMUM)
     name, most = _count(counts[0], node, facts)
     body = [one for one in statements_of(node.body) if not _adds_one(one, name)]
     if len(statements_of(node.body)) - len(body) != 1:
@@ -136,7 +142,7 @@ def _count(test: cst.BaseExpression, node: cst.While, facts: Observed) -> tuple[
         is_fixed = isinstance(most, cst.Attribute | cst.Name | cst.Integer)
         if is_known and is_fixed and read_names(most).isdisjoint(assigned_names(node)):
             return test.left.value, facts.text(most)
-    raise refuse(facts, node, "TURNS", "no number bounds its turns", "choose a maximum of turns")
+    raise refuse(facts, node, "TURNS", "no number bounds its turns", _MAXIMUM)
 
 
 def _adds_one(statement: cst.BaseStatement, name: str) -> bool:
@@ -198,13 +204,15 @@ def _turn(
         what = facts.text(statement).split("\n")[0]
         raise refuse(facts, statement, "STATEMENT", f"it does more than assign: `{what}`", _HINT)
     if not facts.seen(small.value) or not facts.is_tensor(small.value):
-        reason = f"`{facts.text(small.value)}` is no tensor, or never ran"
-        raise refuse(facts, small, "NUMBER", reason, _HINT)
+        what = facts.text(small.value)
+        raise refuse(facts, small, "NUMBER", f"`{what}` is no tensor, or never ran", _HINT)
     why = impurity(small.value, facts) or partiality(small.value, facts)
     if why:
         raise refuse(facts, small, "IMPURE", why, _HINT)
-    name, text = target.value, facts.text(small.value)
-    return [f"{name} = {WHERE}({done}, {name}, {text})" if name in kept else f"{name} = {text}"]
+    lines, held = guards(small.value, done, facts, torch)
+    name, text = target.value, renamed(facts, small.value, held)
+    chosen = f"{WHERE}({done}, {name}, {text})" if name in kept else text
+    return [*lines, f"{name} = {chosen}"]
 
 
 def _kept(loop: _Loop, facts: Observed) -> frozenset[str]:

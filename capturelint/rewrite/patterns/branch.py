@@ -16,8 +16,9 @@ from capturelint.rewrite.blocks import else_of, names_outside, read_names, state
 from capturelint.rewrite.conditions import RefusedError, conditions_in, reads_tensor, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of, inlined
-from capturelint.rewrite.merging import HARMLESS, Merging
+from capturelint.rewrite.merging import Merging
 from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.steep import HARMLESS
 
 
 def sites(facts: Observed) -> list[cst.If]:
@@ -49,7 +50,10 @@ def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refus
         if any(isinstance(one, cst.Try | cst.TryStar) for one in facts.around(node)):
             raise refuse(facts, node, "TRY", "it stands in a `try`, which errors may leave")
         check_alias(node, facts)
-        forms = [_form(node, facts, Merging(facts, torch))]
+        plain = Merging(facts, torch)
+        bare = _form(node, facts, plain)
+        # The first guarded form is needed where the bare one may put NaN into gradients.
+        forms = [_form(node, facts, Merging(facts, torch, HARMLESS[0])) if plain.is_bare else bare]
     except RefusedError as error:
         return error.refusal
     with suppress(RefusedError):

@@ -6,7 +6,13 @@ import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.rewrite.aliasing import check_alias
-from capturelint.rewrite.conditions import RefusedError, condition, conditions_in, reads_tensor
+from capturelint.rewrite.conditions import (
+    RefusedError,
+    condition,
+    conditions_in,
+    reads_tensor,
+    refuse,
+)
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.merging import Merging
 from capturelint.rewrite.observed import Observed
@@ -29,7 +35,11 @@ def match(node: cst.IfExp, facts: Observed, torch: str) -> tuple[Form, ...] | Re
     try:
         check_alias(node, facts)
         cond = condition(facts, node.test, torch)
-        first, second = (Merging(facts, torch).value(one, {}) for one in (node.body, node.orelse))
+        merging = Merging(facts, torch)
+        first, second = (merging.value(one, {}) for one in (node.body, node.orelse))
+        if merging.is_bare:
+            reason = "it may put NaN into gradients where it does not count"
+            raise refuse(facts, node, "STEEP", reason, "write it as a branch")
     except RefusedError as error:
         return error.refusal
     edit = Edit(facts.span(node), Merging.choice(cond, first, second))

@@ -17,10 +17,11 @@ from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of, ungrouped
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.masks import HINT, Rows, lifted, mask_of, rank
-from capturelint.rewrite.merging import HARMLESS, ROWS, SIGNS
+from capturelint.rewrite.merging import ROWS, SIGNS
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.regions import Region, is_store, only_statement, region_at, target_of
+from capturelint.rewrite.steep import HARMLESS, is_steep
 
 
 def sites(facts: Observed) -> list[cst.CSTNode]:
@@ -46,7 +47,8 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
     if region is None:
         return ()
     try:
-        forms = [_form(region, facts, torch, "")]
+        is_bare = facts.wants_gradients and any(is_steep(one) for one in region.statements)
+        forms = [_form(region, facts, torch, HARMLESS[0] if is_bare else "")]
     except RefusedError as error:
         return error.refusal
     with suppress(RefusedError):

@@ -25,6 +25,8 @@ from capturelint.rewrite.masks import mask_of
 from capturelint.rewrite.merging import SIGNS, WHERE
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity, is_pure_method_name
+from capturelint.rewrite.steep import HINT as STEEP_HINT
+from capturelint.rewrite.steep import is_steep
 from capturelint.rewrite.totality import partiality
 from capturelint.rule import method_call
 
@@ -86,6 +88,9 @@ def _parts(statement: cst.BaseStatement, facts: Observed) -> Sequence[cst.BaseSm
 def _predicated(small: cst.BaseSmallStatement, cond: str, facts: Observed, torch: str) -> str:
     """Return a write that counts if `cond` holds. Raises `RefusedError`."""
     target, value = _write(small, facts, torch)
+    if facts.wants_gradients and is_steep(small):
+        reason = f"`{facts.text(small)}` may put NaN into gradients where it does not count"
+        raise refuse(facts, small, "STEEP", reason, STEEP_HINT)
     if isinstance(target, cst.Subscript) and not facts.is_tensor(target.value):
         reason = f"`{facts.text(target.value)}` is no tensor, whose slots are bound anew"
         raise refuse(facts, small, "SLOT", reason, _HINT)

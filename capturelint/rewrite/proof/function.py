@@ -19,9 +19,10 @@ from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.patterns.order import Pattern, sites
-from capturelint.rewrite.proof.gradients import Gradients, gradient_difference, is_filled
+from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
 from capturelint.rewrite.proof.mutants import constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
+from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
 from capturelint.rewrite.proof.trial import (
     Bench,
@@ -42,15 +43,6 @@ _STEPS = 2  # whose inputs are changed, each in some forty ways
 
 class KeptError(Exception):
     """The function stays as it is. The text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """What the old code came to on all inputs; gradients where those are finite."""
-
-    inputs: Inputs
-    came: list[Came]
-    gradients: list[Gradients | str]
 
 
 @dataclass(slots=True)
@@ -172,7 +164,8 @@ class Rewriting:
             )
         if all(one.seen is None for one in came):
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
-        return Observed(named, source, observation), came
+        wants = self._wants_gradients
+        return Observed(named, source, observation, wants_gradients=wants), came
 
     def _check_both_ways(self, tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
         """Raise unless inputs led to both outcomes of each condition of a place."""
@@ -184,9 +177,13 @@ class Rewriting:
                     f"line {observed.span(test).line}: not proven, as inputs led to {came} alone"
                 )
 
+    @property
+    def _wants_gradients(self) -> bool:
+        return self.bench.instance.case.mode != "inference"
+
     def _gradients(self, inputs: Inputs) -> list[Gradients | str]:
         """Return the gradients of the function as it is, for inputs that are finite."""
-        if self.bench.instance.case.mode == "inference":
+        if not self._wants_gradients:
             return []
         return [self.bench.gradients(one.calls) for one in inputs if one.has_slopes]
 
@@ -228,16 +225,11 @@ class Rewriting:
         bounded = [one.name for one in reference.inputs if one.has_slopes]
         pairs = zip(bounded, reference.gradients, self._gradients(reference.inputs), strict=True)
         for name, old, new in pairs:
-            if isinstance(old, str) or isinstance(new, str):
-                if old != new:
-                    ends = [
-                        f"raises {one}" if isinstance(one, str) else "runs" for one in (old, new)
-                    ]
-                    return f"with gradients the old code {ends[0]}, the new code {ends[1]}"
-                continue
-            difference = gradient_difference(old, new, tolerance)
+            difference = told_apart(old, new, tolerance)
             if difference:
                 return f"not the same with inputs {name}: {difference}"
+            if isinstance(old, str) or isinstance(new, str):
+                continue
             self.has_gradients = self.has_gradients or any(
                 one is not None for one in (*old.values(), *new.values())
             )

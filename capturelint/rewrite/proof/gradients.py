@@ -63,6 +63,16 @@ def gradient_difference(old: Gradients, new: Gradients, tolerance: Tolerance) ->
     return ""
 
 
+def told_apart(old: Gradients | str, new: Gradients | str, tolerance: Tolerance) -> str:
+    """Return in words what tells two backward runs apart, "" if nothing does; a text names an error."""
+    if isinstance(old, str) or isinstance(new, str):
+        if old == new:
+            return ""
+        ends = [f"raises {one}" if isinstance(one, str) else "runs" for one in (old, new)]
+        return f"with gradients the old code {ends[0]}, the new code {ends[1]}"
+    return gradient_difference(old, new, tolerance)
+
+
 def is_filled(old: Gradients, new: Gradients) -> bool:
     """Return whether some gradient that was not there is zeros now."""
     return any(one is not None and old.get(name) is None for name, one in new.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -187,13 +187,9 @@ class _Work:
             return
         whole = Whole([self._bench(part, _AGAIN) for part in self._warm.instance.parts.values()])
         before = whole.came()
-        with ExitStack() as stack:
-            for file in self._files.values():
-                for rewriting, _ in file.done.values():
-                    rewriting.text = file.text
-                    code = rewriting.code()
-                    stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
-            difference = whole.difference(before, whole.came())
+        difference = whole.gradient_difference(self._rewritten)
+        with self._rewritten():
+            difference = whole.difference(before, whole.came()) or difference
             report = judge(self._load, self._backend, self._settings, known={}, emit=self._tell)
         for path, file in self._files.items():
             reasons = [
@@ -203,6 +199,17 @@ class _Work:
             why = next(filter(None, [difference, *reasons]), "")
             if why:
                 self._drop(file, why)
+
+    @contextmanager
+    def _rewritten(self) -> Iterator[None]:
+        """Run inside with all that was written."""
+        with ExitStack() as stack:
+            for file in self._files.values():
+                for rewriting, _ in file.done.values():
+                    rewriting.text = file.text
+                    code = rewriting.code()
+                    stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
+            yield
 
     def _drop(self, file: _File, why: str) -> None:
         """Leave a file as it is: its functions were proven together."""

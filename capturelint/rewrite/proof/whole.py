@@ -5,9 +5,12 @@ A caller may write in place to what a function returned; that shows only around 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.rewrite.proof.gradients import told_apart
 from capturelint.rewrite.proof.mutants import mutants
 from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
 
@@ -36,6 +39,24 @@ class Whole:
                 found = bench.difference(one, other)
                 if found:
                     return f"around it, the case is not the same with inputs {name}: {found}"
+        return ""
+
+    def gradient_difference(self, new: Callable[[], AbstractContextManager[object]]) -> str:
+        """Return in words which gradients of the callables differ inside `new`, "" if none do.
+
+        Old and new run in turn, so that the gradients of one step alone are held.
+        """
+        for bench, inputs in zip(self.benches, self._inputs, strict=True):
+            if bench.instance.case.mode == "inference":
+                continue
+            tolerance = Tolerance(bench.settings.rtol, bench.settings.atol)
+            for one in (one for one in inputs if one.has_slopes):
+                before = bench.gradients(one.calls)
+                with new():
+                    after = bench.gradients(one.calls)
+                found = told_apart(before, after, tolerance)
+                if found:
+                    return f"around it, the case is not the same with inputs {one.name}: {found}"
         return ""
 
 
