@@ -185,6 +185,7 @@ def _change_ends(rng: random.Random, text: str, _other: str) -> str:
 def _tokens(text: str) -> list[tuple[int, int]]:
     """Return where the tokens of a text are, as far as it can be read."""
     starts = [0]
+    text = text.encode("utf-8", "replace").decode()  # as Python 3.12 can read it, and as long
     for row in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
     found: list[tuple[int, int]] = []
@@ -193,7 +194,7 @@ def _tokens(text: str) -> list[tuple[int, int]]:
             (line, column), (end_line, end) = token.start, token.end
             if token.string.strip() and end_line < len(starts):
                 found.append((starts[line - 1] + column, starts[end_line - 1] + end))
-    except (tokenize.TokenError, SyntaxError, UnicodeEncodeError):  # the last from Python 3.12 on
+    except (tokenize.TokenError, SyntaxError):
         return found
     return found
 
