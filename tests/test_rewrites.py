@@ -12,6 +12,8 @@ from tests.unit.rewrite.cases import Example, classes, examples, judged
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
+    # Torch says so of `float(x)` with gradients, once in a process: what examples do on purpose.
+    pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad=True"),
 ]
 
 ALL = examples()
