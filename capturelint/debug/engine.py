@@ -176,7 +176,8 @@ class _Run:
         if not is_whole or (len(parts) == 1 and prepare is None):
             return
         alone = {name: modules.whole(name) for name in parts}
-        if not is_worth_running(alone.values(), is_prepared=prepare is not None):
+        has_died = any(modules.outcomes[name].died for name in parts)  # as it would again
+        if has_died or not is_worth_running(alone.values(), is_prepared=prepare is not None):
             return
         together = together_of(warm, self.backend, self.settings, self.tally, alone)
         for name in parts:
