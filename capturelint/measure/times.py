@@ -25,6 +25,7 @@ from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown, shown_path
 from capturelint.measure.curves import Curve, curve_of
+from capturelint.measure.given import text_in
 
 _VERSION = 1
 _TIMES = ("eager_ms", "graph_ms")
@@ -132,11 +133,7 @@ def read_costs(path: Path) -> Costs:
 def document_of(path: Path) -> Mapping[str, object]:
     """Return the object that a file of `bench` holds. Raises `BadTimesError`."""
     try:
-        document: object = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise BadTimesError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadTimesError(path, "is not text in UTF-8") from error
+        document: object = json.loads(text_in(path, BadTimesError))
     except json.JSONDecodeError as error:
         problem = f"line {error.lineno} is not JSON: {error.msg}"
         raise BadTimesError(path, problem) from error

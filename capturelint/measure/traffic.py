@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown, shown_path
+from capturelint.measure.given import text_in
 
 LARGEST = 2**20  # rows; more in one step is a mistake in the file
 _MOST = 1e15  # steps; more are a mistake too
@@ -49,12 +50,7 @@ class Traffic:
 
 def read_traffic(path: Path) -> Traffic:
     """Return the traffic that a file says. Raises `BadTrafficError`."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadTrafficError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadTrafficError(path, "is not text in UTF-8") from error
+    text = text_in(path, BadTrafficError)
     is_json = text.lstrip()[:1] in ("{", "[")
     counts: dict[int, float] = {}
     for line, size, count in _from_json(path, text) if is_json else _from_lines(path, text):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown, shown_path
+from capturelint.measure.given import text_in
 
 # Time per output token, and between two tokens of a stream: ms, medians.
 _FIGURES = ("median_tpot_ms", "median_itl_ms")
@@ -67,12 +68,7 @@ def pairs(eager: Path, graph: Path) -> tuple[Pair, ...]:
 
 
 def _read(path: Path) -> dict[Load, Served]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadServingError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadServingError(path, "is not text in UTF-8") from error
+    text = text_in(path, BadServingError)
     found: dict[Load, Served] = {}
     for run in _objects(path, text):
         served = Served(*(_figure(path, run, name) for name in _FIGURES))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from capturelint.errors import CapturelintError, shown, shown_path
+from capturelint.measure.given import text_in
 from capturelint.measure.times import Costs
 
 Shape: TypeAlias = tuple[int, ...]
@@ -82,12 +83,7 @@ def price(shapes: Shapes, costs: Costs | None) -> Price:
 
 def read_shapes(path: Path) -> Shapes:
     """Return the shapes that a file says. Raises `BadShapesError`."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadShapesError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadShapesError(path, "is not text in UTF-8") from error
+    text = text_in(path, BadShapesError)
     found: Counter[Shape] = Counter()
     is_json = text.lstrip()[:1] in ("{", "[")
     for shape, count in _from_json(path, text) if is_json else _from_lines(path, text):
