@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from capturelint.debug.attempts.compare import EXACT, Difference, Tolerance, difference
 from capturelint.debug.attempts.died import DiedError, unless_lost
-from capturelint.debug.attempts.differs import Differs, stale
+from capturelint.debug.attempts.differs import Differs, evidence_of, stale
 from capturelint.debug.attempts.explanation import Cause, Explanation, explained, joined
 from capturelint.debug.attempts.flow import Flow, Turn, close
 from capturelint.debug.attempts.handed import Read, reads
@@ -237,12 +237,5 @@ def _failing_together(found: _Found, names: tuple[str, ...]) -> Outcome:
 
 
 def _evidence(found: _Found, names: tuple[str, ...]) -> Evidence:
-    differs = found.difference
-    return Evidence(
-        replay=found.replay,
-        output=differs.path,
-        difference=differs.largest,
-        tolerance=differs.tolerance,
-        dtype=differs.dtype,
-        together=names if len(names) > 1 else (),
-    )
+    evidence = evidence_of(Differs(found.replay, found.difference))
+    return replace(evidence, together=names if len(names) > 1 else ())

@@ -13,16 +13,16 @@ MIB = 1 << 20
 _EVERY = 0.005  # seconds between looks
 
 
-class Polled:
-    """What all processes together have in use of the device, above what was before. `peak`: MiB."""
+class _Watch:
+    """Looks every `every` seconds until it is left. `peak`: the largest figure seen, in MiB."""
 
-    def __init__(self) -> None:
-        self._before = self._used()
+    def __init__(self, every: float) -> None:
+        self.peak = 0.0
+        self._every = every
         self._is_done = threading.Event()
         self._thread = threading.Thread(target=self._poll)
-        self.peak = 0.0
 
-    def __enter__(self) -> Polled:
+    def __enter__(self) -> _Watch:
         self._thread.start()
         return self
 
@@ -31,8 +31,22 @@ class Polled:
         self._thread.join()
 
     def _poll(self) -> None:
-        while not self._is_done.wait(_EVERY):
-            self.peak = max(self.peak, self._used() - self._before)
+        while not self._is_done.wait(self._every):
+            self.peak = max(self.peak, self._figure())
+
+    def _figure(self) -> float:
+        raise NotImplementedError
+
+
+class Polled(_Watch):
+    """What all processes together have in use of the device, above what was before. `peak`: MiB."""
+
+    def __init__(self) -> None:
+        super().__init__(_EVERY)
+        self._before = self._used()
+
+    def _figure(self) -> float:
+        return self._used() - self._before
 
     @staticmethod
     def _used() -> float:
@@ -40,26 +54,14 @@ class Polled:
         return (total - free) / MIB
 
 
-class Resident:
+class Resident(_Watch):
     """The largest resident memory of a process and what it started. `peak`: MiB."""
 
     def __init__(self) -> None:
-        self.peak = 0.0
-        self._pids: list[int] = []
-        self._is_done = threading.Event()
-        self._thread = threading.Thread(target=self._poll)
+        super().__init__(_EVERY * 4)
 
-    def __enter__(self) -> Resident:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_done.set()
-        self._thread.join()
-
-    def _poll(self) -> None:
-        while not self._is_done.wait(_EVERY * 4):
-            self.peak = max(self.peak, sum(resident(pid) for pid in _below(os.getpid())))
+    def _figure(self) -> float:
+        return sum(resident(pid) for pid in _below(os.getpid()))
 
 
 def _below(pid: int) -> list[int]:

@@ -49,7 +49,7 @@ def nondeterministic(found: Differs) -> Outcome:
     return Outcome(
         Verdict.NONDETERMINISTIC,
         message="two eager runs differ as well",
-        evidence=_evidence_of(found),
+        evidence=evidence_of(found),
     )
 
 
@@ -60,7 +60,7 @@ def stale(found: Differs, why: Explanation) -> Outcome:
         places=why.places,
         certainty=why.certainty,
         operation=why.frozen[0].operation if why.frozen else "",
-        evidence=replace(_evidence_of(found), frozen=why.frozen, changes=why.changes),
+        evidence=replace(evidence_of(found), frozen=why.frozen, changes=why.changes),
     )
 
 
@@ -81,7 +81,7 @@ def differing(found: Differs, places: tuple[Place, ...]) -> Outcome:
         Verdict.DIFFERS,
         places=places,
         certainty=Certainty.LIKELY if places else Certainty.MODULE_ONLY,
-        evidence=_evidence_of(found),
+        evidence=evidence_of(found),
     )
 
 
@@ -140,7 +140,7 @@ def _blamed(outcome: Outcome, hazards: Sequence[Hazard]) -> Outcome:
     )
 
 
-def _evidence_of(found: Differs) -> Evidence:
+def evidence_of(found: Differs) -> Evidence:
     """Return the evidence that a difference is."""
     difference = found.difference
     return Evidence(
