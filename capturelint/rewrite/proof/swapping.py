@@ -17,13 +17,14 @@ class CannotSwapError(Exception):
 
 def functions_of(path: str, qualname: str) -> list[FunctionType]:
     """Return the functions in this process that have the code of one in a file."""
+    real, name = os.path.realpath(path), qualname.rpartition(".")[2]
     return [
         one
         for one in gc.get_objects()
         if type(one) is FunctionType
-        and os.path.realpath(one.__code__.co_filename) == os.path.realpath(path)
         and one.__qualname__ == qualname
-        and one.__code__.co_name == qualname.rpartition(".")[2]
+        and one.__code__.co_name == name
+        and os.path.realpath(one.__code__.co_filename) == real
     ]
 
 
