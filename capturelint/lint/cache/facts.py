@@ -9,6 +9,7 @@ import json
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from capturelint.lint.discovery import Problem
@@ -38,7 +39,7 @@ def decode(named: Named, said: Any, lines: Any) -> FileFacts | Problem:
     if len(said) == 1:
         return Problem(path, lines[0], lines[1], said[0])
     given = dict(zip(_FILE, map(_value, said), strict=True))
-    given["imports"] = {name: tuple(origin) for name, origin in given["imports"].items()}
+    given["imports"] = {intern(k): _value(v) for k, v in given["imports"].items()}
     for key, kind, words, places, rows in (
         ("functions", FunctionFacts, _FUNCTION, _FUNCTION_LINES, lines[0]),
         ("classes", ClassFacts, _CLASS, _CLASS_LINES, lines[1]),
@@ -68,8 +69,10 @@ def _said_of(value: object) -> object:
 
 
 def _value(value: Any) -> Any:
-    """Return a value as facts hold it: lists are tuples in them."""
-    return tuple(value) if isinstance(value, list) else value
+    """Return a value as facts hold it: lists are tuples in them, a name said twice is one string."""
+    if isinstance(value, list):
+        return tuple([intern(one) if isinstance(one, str) else one for one in value])
+    return intern(value) if isinstance(value, str) else value
 
 
 def _names(facts: type, besides: tuple[str, ...]) -> tuple[str, ...]:
