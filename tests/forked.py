@@ -23,6 +23,7 @@ from typing import NoReturn
 
 from capturelint.debug.backend import SpentError
 from capturelint.debug.processes.request import Request
+from capturelint.debug.processes.worker import Tools
 from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Report
@@ -50,17 +51,23 @@ def reports(
     timeout: float = 300.0,
     workers: int = 2,
     imported: tuple[str, ...] = (),
+    is_rewriting: bool = False,
+    above: Path | None = None,
 ) -> dict[str, Answer]:
     """Return the report on each request, by name, or in words why there is none.
 
-    `timeout`: seconds for each. `imported`: more modules to import before the forks.
+    `timeout`: seconds for each. `imported`: more modules to import before the forks. `is_rewriting`:
+    what is to blame is rewritten too. `above`: a folder to import from before all others.
     """
     asked = {
         "requests": {name: encode(request) for name, request in requests.items()},
         "timeout": timeout,
         "workers": workers,
         "imported": [*IMPORTED, *imported],
+        "is_rewriting": is_rewriting,
     }
+    search = [str(above)] if above else []
+    search += filter(None, [os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "tests.forked"],
         input=json.dumps(asked),
@@ -68,7 +75,7 @@ def reports(
         text=True,
         check=False,
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(search)},
     )
     assert done.returncode == 0, done.stderr[-4000:]
     answers: dict[str, object] = json.loads(done.stdout)
@@ -89,12 +96,21 @@ def main() -> None:
     gc.freeze()
     requests = [(name, decode(Request, text)) for name, text in asked["requests"].items()]
     with tempfile.TemporaryDirectory() as folder:
-        answers = dict(_answers(requests, Path(folder), asked["timeout"], asked["workers"]))
+        tools = _tools(is_rewriting=asked["is_rewriting"])
+        answers = dict(_answers(requests, Path(folder), asked["timeout"], asked["workers"], tools))
     sys.stdout.write(json.dumps(answers))
 
 
+def _tools(*, is_rewriting: bool) -> Tools:
+    if not is_rewriting:
+        return Tools()
+    from capturelint.rewrite.proof.judge import judge_and_rewrite
+
+    return Tools(judge=judge_and_rewrite)
+
+
 def _answers(
-    requests: list[tuple[str, Request]], folder: Path, timeout: float, workers: int
+    requests: list[tuple[str, Request]], folder: Path, timeout: float, workers: int, tools: Tools
 ) -> Iterator[tuple[str, object]]:
     waiting = list(reversed(requests))
     running: dict[int, _Running] = {}
@@ -104,7 +120,7 @@ def _answers(
             answer = folder / str(len(waiting))
             process = os.fork()
             if process == 0:
-                _answer(request, answer)
+                _answer(request, answer, tools)
             running[process] = _Running(name, answer, time.monotonic() + timeout)
         for process, one in list(running.items()):
             ended, status = os.waitpid(process, os.WNOHANG)
@@ -119,14 +135,14 @@ def _answers(
         time.sleep(0.005)
 
 
-def _answer(request: Request, answer: Path) -> NoReturn:
+def _answer(request: Request, answer: Path, tools: Tools) -> NoReturn:
     """Judge in this process, write the answer and end."""
     output = os.open(answer.with_suffix(".out"), os.O_WRONLY | os.O_CREAT)
     os.dup2(output, 1)
     os.dup2(output, 2)
     faulthandler.enable(2)
     try:
-        content = encode(_judged(request))
+        content = encode(_judged(request, tools))
     except CapturelintError as error:
         content = f"error: {error}"
     except BaseException:  # noqa: BLE001 - this process ends here, and its parent tells
@@ -135,16 +151,16 @@ def _answer(request: Request, answer: Path) -> NoReturn:
     os._exit(0)
 
 
-def _judged(request: Request) -> Report:
+def _judged(request: Request, tools: Tools) -> Report:
     from capturelint.debug.cases.loading import load
     from capturelint.debug.processes.spawn import worker_command
     from capturelint.debug.processes.supervised import run_by_name
-    from capturelint.debug.processes.worker import Tools, judged
+    from capturelint.debug.processes.worker import judged
 
     settings = request.settings
     case = load(request.target, inputs=request.inputs, call=request.call, settings=settings)
     try:
-        return judged(case, settings, {}, lambda event: None, tools=Tools())
+        return judged(case, settings, {}, lambda event: None, tools=tools)
     except SpentError:
         # What goes on in a fresh process cannot go on in this one.
         return run_by_name(request, command=worker_command(), resume=False, progress=None)

@@ -117,8 +117,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def judged(zoo: Path, names: Sequence[str], timeout: float, workers: int) -> dict[str, Answer]:
-    """Return the report on each model, or why there is none."""
+def judged(
+    zoo: Path,
+    names: Sequence[str],
+    timeout: float,
+    workers: int,
+    *,
+    is_rewriting: bool = False,
+    above: Path | None = None,
+) -> dict[str, Answer]:
+    """Return the report on each model, or why there is none; options as `tests.forked.reports`."""
     with tempfile.TemporaryDirectory() as folder:
         cases = Path(folder) / "cases.py"
         functions = [CASE.format(number=at, name=name) for at, name in enumerate(names)]
@@ -126,7 +134,14 @@ def judged(zoo: Path, names: Sequence[str], timeout: float, workers: int) -> dic
         settings = Settings(timeout=timeout)
         requests = {name: Request(f"{cases}:case_{at}", settings) for at, name in enumerate(names)}
         imported = ("transformers", "transformers.modeling_utils", "timm")
-        return reports(requests, timeout=timeout, workers=workers, imported=imported)
+        return reports(
+            requests,
+            timeout=timeout,
+            workers=workers,
+            imported=imported,
+            is_rewriting=is_rewriting,
+            above=above,
+        )
 
 
 def comparison(row: Mapping[str, Any], answer: Answer) -> Compared:

@@ -60,6 +60,10 @@ class Inputs:
     def filled(self, calls: Sequence[Call]) -> list[Call]:
         """Return calls like these on these tensors. Their structures may be changed freely."""
         self.fill(calls)
+        return self.held(calls)
+
+    def held(self, calls: Sequence[Call]) -> list[Call]:
+        """Return calls like these on these tensors, with what the tensors hold by now."""
         own = with_same_tensors(self._trees, shared=self._shared)
         return [
             replace(call, args=args, kwargs=kwargs)
@@ -144,7 +148,7 @@ class Runs:
     def one(self, step: int, told: set[str]) -> Seen:
         """Run one step eagerly. `told`: names of state that is told of in any case; gains others."""
         given = self.part.steps[step]
-        calls = self._inputs(step, given).filled(given)
+        calls = self._given(step)
         self.begin(step, static=False)
         seals = self.observed.seals()  # of now: what was prepared is no work of the call
         results = self.call(calls)
@@ -187,15 +191,16 @@ class Runs:
             for name, value in named(self.part.run, call).items()
         }
 
-    def _inputs(self, step: int, given: Sequence[Call]) -> Inputs:
-        """Return tensors for what a step is `given`."""
+    def _given(self, step: int) -> list[Call]:
+        """Return the calls of a step, on its own tensors."""
+        given = self.part.steps[step]
         known = self._fresh.get(step)
         if known is not None:
-            return known
+            return known.filled(given)
         inputs = Inputs(given)
         if sum(one.size for one in self._fresh.values()) + inputs.size <= _MOST_KEPT:
             self._fresh[step] = inputs
-        return inputs
+        return inputs.held(given)
 
     def _left_in(self, calls: Sequence[Call], given: Sequence[Call]) -> dict[str, object]:
         """Return copies of the arguments that a run changed of what it was `given`."""

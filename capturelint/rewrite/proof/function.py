@@ -20,7 +20,7 @@ from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
-from capturelint.rewrite.proof.mutants import constants_in, mutants
+from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
@@ -81,6 +81,8 @@ class Rewriting:
         inputs = list(self._inputs())
         reference: Reference | None = None
         for number in range(_MOST_PLACES):
+            if reference is not None and not self._shows_more(inputs):
+                return number
             observed, came = self._observed(inputs)
             reference = reference or Reference(inputs, came, self._gradients(inputs))
             if self._step(observed, reference):
@@ -89,6 +91,16 @@ class Rewriting:
                 raise KeptError(next(iter(self.refused.values())))
             return number
         raise KeptError("it has too many places to rewrite")
+
+    def _shows_more(self, inputs: Inputs) -> bool:
+        """Return whether the recorded inputs lead to a place that is not rewritten yet.
+
+        A place that they do not lead to stands under another one that they do lead to.
+        """
+        recorded = [one for one in inputs if one.name == AS_RECORDED]
+        observed, _ = self._observed(recorded)
+        places = (observed.text(node) for node in sites(observed))
+        return not all(text in self.refused for text in places)
 
     def _step(self, observed: Observed, reference: Reference) -> bool:
         """Rewrite the next place, and return whether there was one."""

@@ -24,7 +24,8 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
     if isinstance(run, nn.Module):
         wanted |= {f"parameter {n}": p for n, p in run.named_parameters() if p.requires_grad}
     results: list[Tensor] = []
-    for number, call in enumerate(calls):
+    # An object among the arguments, such as a cache, may be written too.
+    for number, call in enumerate(one.copied() for one in calls):
 
         def leaf(value: object, number: int = number) -> object:
             if not isinstance(value, Tensor) or not value.is_floating_point():

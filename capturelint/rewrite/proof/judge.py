@@ -185,7 +185,12 @@ class _Work:
             for file in self._files.values():
                 self._drop(file, died.why)
             return
-        whole = Whole([self._bench(part, _AGAIN) for part in self._warm.instance.parts.values()])
+        parts = self._warm.instance.parts.values()
+        done = [one for file in self._files.values() for one, _ in file.done.values()]
+        is_proven = (
+            len(done) == len(parts) == 1 and done[0].bench.part.path in self._warm.instance.parts
+        )
+        whole = Whole([self._bench(part, _AGAIN) for part in parts], is_proven=is_proven)
         before = whole.came()
         difference = whole.gradient_difference(self._rewritten)
         with self._rewritten():

@@ -18,6 +18,7 @@ class CannotSwapError(Exception):
 def functions_of(path: str, qualname: str) -> list[FunctionType]:
     """Return the functions in this process that have the code of one in a file."""
     real, name = os.path.realpath(path), qualname.rpartition(".")[2]
+    gc.unfreeze()  # what a program has frozen is not listed
     return [
         one
         for one in gc.get_objects()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,14 @@ def outer():
         return 1
     return inner
 """
+
+
+def test_a_function_is_found_though_the_program_froze_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    held = _loaded(path)["A"]
+    gc.freeze()
+
+    assert functions_of(str(path), "A.f") == [held.f]
 
 
 def _loaded(path: Path) -> dict[str, Any]:

@@ -130,6 +130,18 @@ def _compare_gradients() -> None:
     assert gradient_difference(good, good, tolerance) == ""
     assert gradient_difference(good, bad, tolerance).startswith("the gradient of input 0")
     assert gradients_of(lambda x: cast("Tensor", x).detach(), calls) == {"input 0.0": None}
+    cache = SimpleNamespace(kept=torch.zeros(3))
+    gradients_of(_kept_in(cache), (Call((torch.ones(3), cache), {}),))
+    assert torch.equal(cache.kept, torch.zeros(3))
+
+
+def _kept_in(own: SimpleNamespace) -> Callable[..., Tensor]:
+    def run(x: Tensor, cache: SimpleNamespace) -> Tensor:
+        assert cache is not own
+        cache.kept = cache.kept + x
+        return cast("Tensor", cache.kept)
+
+    return run
 
 
 def test_a_gradient_that_was_not_there_may_only_be_zero(in_fork: InFork) -> None:
