@@ -39,6 +39,10 @@ _NUMBERS = tuple(
     row for row in operations_of("CL203") if row.form.endswith("and a number as value")
 )
 
+_LIMITS = frozenset(f"{module}.{name}" for module in ("math", "torch") for name in ("inf", "nan"))
+_TYPES = frozenset(("torch.finfo", "torch.iinfo"))
+_ENDS = frozenset(("min", "max"))
+
 
 class HostIndex(Rule):
     about = About(
@@ -116,12 +120,27 @@ class HostIndex(Rule):
         return value.dtype == "int" and value.rank <= 0 and _is_plain(value)
 
     def _is_host_number(self, node: cst.BaseExpression) -> bool:
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus | cst.Plus):
+            return self._is_host_number(node.expression)
+        if self._is_limit(node):
+            return True
         value = self.value(node)
         if value.constant:
             return isinstance(value.constant[0], bool | int | float)
         if value.kind is Kind.HOST_TENSOR:
             return value.rank == 0
         return value.dtype in ("bool", "int", "float") and value.rank <= 0 and _is_plain(value)
+
+    def _is_limit(self, node: cst.BaseExpression) -> bool:
+        """Return whether an expression is an infinity or a limit of a type, as masks store them."""
+        if isinstance(node, cst.Attribute):
+            of = node.value
+            is_of_type = isinstance(of, cst.Call) and self.full_name(of.func) in _TYPES
+            return self.full_name(node) in _LIMITS or (is_of_type and node.attr.value in _ENDS)
+        if not isinstance(node, cst.Call) or len(node.args) != 1:
+            return False
+        is_text = isinstance(node.args[0].value, cst.SimpleString)
+        return is_text and self.full_name(node.func) == "builtins.float"
 
     def _say(self, target: cst.Subscript, form: str) -> None:
         self.report(target, f"`{form}` copies the number to the device, which capture refuses")

@@ -10,7 +10,8 @@ import libcst as cst
 Number = bool | int | float
 
 _TRUTHS = {"True": True, "False": False}
-_LARGEST_INT = 2**63
+# Above it a float32 tensor may be filled with another number than the one that is copied into it.
+_LARGEST_INT = 2**53
 # A float above this raises when a float32 tensor is filled with it, and is inf when it is copied.
 _LARGEST_FLOAT = 3.4e38
 
@@ -18,12 +19,12 @@ _LARGEST_FLOAT = 3.4e38
 def number(node: cst.BaseExpression) -> Number | None:
     """Return the number that is written out, also with a sign or as `float("inf")`; else None.
 
-    None too for one that a tensor of its type cannot hold.
+    None too for one that a tensor of its type cannot hold, or that it may round in two ways.
     """
     found = _number(node)
     if isinstance(found, float) and _LARGEST_FLOAT < abs(found) < math.inf:
         return None
-    if isinstance(found, int) and not -_LARGEST_INT <= found < _LARGEST_INT:
+    if isinstance(found, int) and abs(found) > _LARGEST_INT:
         return None
     return found
 

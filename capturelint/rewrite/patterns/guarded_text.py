@@ -27,6 +27,7 @@ _LEVELS = frozenset(
 )
 # Of Python, and what packages call theirs.
 _MAKERS = frozenset(("getLogger", "get_logger", "init_logger"))
+_SCRIPTING = ("jit.script", "torch.jit import", "torch import jit")
 _HINT = "keep it out of the captured region, or print after `graph.replay()`"
 
 
@@ -63,7 +64,9 @@ def _why(site: Site, unknown: cst.BaseExpression) -> str:
 
 
 def _is_scripted(site: Site) -> bool:
-    """Return whether a decorator compiles the function to something other than Python."""
+    """Return whether the function is, or may be, compiled to something other than Python."""
+    if any(word in site.facts.file.text for word in _SCRIPTING):
+        return True
     functions = [one for one in site.facts.around(site.node) if isinstance(one, cst.FunctionDef)]
     names = [site.facts.text(mark.decorator) for one in functions for mark in one.decorators]
     return any("jit" in name for name in names)

@@ -27,7 +27,19 @@ def test_a_written_number_has_its_value_and_type(text: str, value: Number) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["n", "1 + 1", "-True", "'1'", "float(x)", "float('1')", "1j", "1e39", "2**4", str(2**63)],
+    [
+        "n",
+        "1 + 1",
+        "-True",
+        "'1'",
+        "float(x)",
+        "float('1')",
+        "1j",
+        "1e39",
+        "2**4",
+        str(2**53 + 1),
+        "-9007199254740993",
+    ],
 )
 def test_anything_else_is_none(text: str) -> None:
     assert number(cst.parse_expression(text)) is None

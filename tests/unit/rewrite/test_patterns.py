@@ -184,6 +184,18 @@ def test_a_name_that_may_mean_something_else_refuses(line: str) -> None:
     assert one.refusal.startswith("what `torch` is called here")
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["float('-inf')", "-float('inf')", "-math.inf", "torch.inf", "torch.finfo(x.dtype).min"],
+)
+def test_an_infinity_or_a_limit_is_a_number_that_is_stored(value: str) -> None:
+    text = f"import math\n{IMPORTS}def step(x: Tensor):\n    x[x.argmax(0)] = {value}\n"
+
+    (one,) = found(text)
+    assert one.code == "CL203"
+    assert (one.fix is None) is ("float(" not in value)
+
+
 def test_what_torchscript_compiles_gets_no_test_for_a_capture() -> None:
     text = f"{IMPORTS}@torch.jit.script\ndef step(x: Tensor):\n    print(x)\n    return x[[0, 1]]\n"
 
@@ -191,6 +203,12 @@ def test_what_torchscript_compiles_gets_no_test_for_a_capture() -> None:
     assert [one.refusal.partition(";")[0] for one in found(text) if one.fix is None] == [
         "TorchScript has no test for a capture"
     ]
+
+
+def test_nor_gets_one_what_the_file_has_compiled_further_down() -> None:
+    text = f"{IMPORTS}def step(x: Tensor):\n    print(x)\n    return x\n\n\nfast = torch.jit.script(step)\n"
+
+    assert fixed(text) == text
 
 
 @pytest.mark.parametrize(
