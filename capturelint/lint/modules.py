@@ -9,6 +9,7 @@ from pathlib import Path
 
 from capturelint.lint.cache.content import digest
 from capturelint.lint.discovery import discover
+from capturelint.lint.files import UnreadableFileError, read_data
 from capturelint.lint.homes import CLAIMED, roots_of
 
 _CLIMB = 12
@@ -153,6 +154,7 @@ def _some_texts(folder: Path, patterns: Sequence[str] = _NEAREST) -> Iterator[tu
                 return
             count += 1
             try:
-                yield path, path.read_bytes()
-            except OSError:
+                # A named pipe would wait for a writer.
+                yield path, read_data(path)[0]
+            except UnreadableFileError:
                 continue

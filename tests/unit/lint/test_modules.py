@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,12 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     written(tmp_path, {"a(b[c/pkg/__init__.py": "", "a(b[c/pkg/m.py": ""})
 
     assert Modules(tmp_path).name_of(tmp_path / "a(b[c/pkg/m.py") == ("pkg.m", False)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_beside_a_folder_without_packages_is_passed_over(tmp_path: Path) -> None:
+    written(tmp_path, {"lib/ops.py": "from lib.ops import f\n"})
+    os.mkfifo(tmp_path / "lib" / "a.py")
+    os.mkfifo(tmp_path / "pipe.py")
+
+    assert Modules(tmp_path).name_of(tmp_path / "lib/ops.py") == ("lib.ops", False)
