@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from capturelint.execution import Executed
 from capturelint.finding import Effect
 
 ROOT = "<root>"  # what reports call the module whose path is ""
@@ -222,7 +223,8 @@ class Report:
     user must know to read it, such as inputs that were held or parts that ran eagerly.
     `environment`: versions and devices by name. `timings`: seconds by step; and counts of
     `attempts` and root `forwards`. `rewrites`, `kept`: what can be written instead, where it was
-    asked for, and which lines stay.
+    asked for, and which lines stay. `executed`: of what the settings asked to watch; None where no
+    run got there.
     """
 
     case: str
@@ -236,6 +238,7 @@ class Report:
     timings: Mapping[str, float] = field(default_factory=dict)
     rewrites: tuple[Rewrite, ...] = ()
     kept: tuple[Kept, ...] = ()
+    executed: Executed | None = None
 
     def __str__(self) -> str:
         """Return the verdict and the notes, and a line for each culprit."""

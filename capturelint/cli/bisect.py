@@ -6,20 +6,22 @@ import argparse
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capturelint.cli import fixing, output, proving
+from capturelint.cli import fixing, output, proving, standing
 from capturelint.cli.case_options import BadOptionError, add_case_arguments, case_settings
 from capturelint.cli.progress import progress_line
 
 if TYPE_CHECKING:
     from capturelint.debug.settings import Settings
+    from capturelint.lint.registry import RuleEntry
     from capturelint.report.explain import Explained
+    from capturelint.report.standing.stand import Stand
     from capturelint.verdict import Report
 
-_FORMATS = ("text", "concise", "json")
+_FORMATS = ("text", "concise", "json", "sarif")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    standing.add_arguments(parser)
     proving.add_arguments(parser)
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite culprits")
     parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
@@ -50,6 +53,8 @@ def _run(options: argparse.Namespace) -> int:
         raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
     proving.check_options(options)
     output.check_writable(options.output)
+    findings = standing.read(options)
+    settings = standing.watching(settings, findings)
     from capturelint.debug.cases.named import check_named
     from capturelint.debug.cases.requirements import require_torch
 
@@ -83,8 +88,9 @@ def _run(options: argparse.Namespace) -> int:
             progress("looking up rules")
         report = _counted(report, seconds=time.monotonic() - started, replays=settings.replays)
         result = explained(report, rules)
+    stands = standing.stands(findings, result.report, settings, options.write_baseline)
     if not options.diff:
-        output.write(_rendered(result, options), options.output)
+        output.write(_rendered(result, stands, rules, options), options.output)
     if fixing.is_asked(options) and not proving.made(report, options, config.root):
         return 2
     code = report.exit_code
@@ -111,17 +117,25 @@ def _counted(report: Report, *, seconds: float, replays: int) -> Report:
     return replace(report, timings={"total": seconds, "replays": replays, **report.timings})
 
 
-def _rendered(result: Explained, options: argparse.Namespace) -> str:
+def _rendered(
+    result: Explained,
+    stands: Sequence[Stand],
+    rules: Sequence[RuleEntry],
+    options: argparse.Namespace,
+) -> str:
     from capturelint.report import bisect_concise, bisect_json, bisect_text
 
     if options.format == "json":
-        return bisect_json.render(result.report)
+        return bisect_json.render(result.report, stands)
+    if options.format == "sarif":
+        return standing.sarif(stands, rules)
     if options.format == "concise":
-        return bisect_concise.render(result.report)
+        return bisect_concise.render(result.report, stands)
     is_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     return bisect_text.render(
         result.report,
         advice=result.advice,
         width=shutil.get_terminal_size().columns if is_terminal else None,
         color=is_terminal and output.use_color(sys.stdout, no_color=options.no_color),
+        stands=stands,
     )

@@ -78,7 +78,8 @@ def without_known(
     if options.write_baseline is not None:
         if is_path_missing:
             raise IncompleteBaselineError(path)
-        output.write(baseline.text_of(result.findings, path.parent), path)
+        text = baseline.text_of(result.findings, path.parent, old=baseline.entries_at(path))
+        output.write(text, path)
         entries = baseline.load(path)
     compared = baseline.compare(result.findings, entries, path.parent)
     paths = [options.stdin_filename or "stdin.py"] if options.paths == ["-"] else options.paths

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from capturelint.debug.backend import Backend
+from capturelint.debug.counting import counting, real
 from capturelint.debug.frames import sourced
 from capturelint.debug.running import running
+from capturelint.debug.states.state import Change
+from capturelint.execution import Asked, Executed, Noted, Ran
 from capturelint.verdict import Hazard
 
 
 @dataclass(frozen=True, slots=True)
 class DryPass:
-    """What the pass saw. `calls`: of each module, by path. `broke`: how it ended early, or ""."""
+    """What the pass saw. `calls`: of each module, by path. `broke`: how it ended early, or "".
+
+    `ran`: what was run of each stretch that was asked about.
+    """
 
     hazards: tuple[Hazard, ...] = ()
     calls: Mapping[str, int] = field(default_factory=dict)
     broke: str = ""
+    ran: tuple[Ran, ...] = ()
 
 
 def dry_pass(
@@ -27,17 +34,19 @@ def dry_pass(
     root: str,
     *,
     compiled: bool = False,
+    asked: Sequence[Asked] = (),
 ) -> DryPass:
     """Return what one eager run of `call`, which runs the callable named `root`, shows.
 
-    `roots`: the callables of the case, by name. `compiled`: compiled code runs as it is. Code that
-    asks whether a stream is capturing takes the way it takes then, so that `call` may raise where
+    `roots`: the callables of the case, by name. `compiled`: compiled code runs as it is. `asked`:
+    stretches of files to watch. Code that asks whether a stream is capturing takes the way it takes then, so that `call` may raise where
     an eager run does not.
     """
     broke = ""
     with (
         running(roots, root) as now,
         backend.as_if_capturing(now.current, compiled=compiled) as hazards,
+        counting(asked, now.current) as counts,
     ):
         try:
             call()
@@ -45,7 +54,55 @@ def dry_pass(
             text = str(error).strip().splitlines() or [""]
             broke = f"{type(error).__name__}: {text[0]}"
     found = tuple(replace(hazard, place=sourced(hazard.place)) for hazard in hazards)
-    return DryPass(found, dict(now.calls), broke)
+    ran = tuple(
+        replace(ran, noted=noted(found, one)) for ran, one in zip(counts.ran(), asked, strict=True)
+    )
+    return DryPass(found, dict(now.calls), broke, ran)
+
+
+def noted(hazards: Iterable[Hazard], asked: Asked | None) -> tuple[Noted, ...]:
+    """Return what was noted of a stretch; with None, what was noted of no line."""
+    return tuple(
+        Noted(one.module, one.operation, one.effect, one.message)
+        for one in hazards
+        if (asked is None and not one.place.path)
+        or (asked and asked.has_line(one.place.line) and real(one.place.path) == asked.path)
+    )
+
+
+def executed(
+    passes: Sequence[DryPass],
+    asked: Sequence[Asked],
+    changes: Iterable[Change],
+    held: Sequence[str],
+) -> Executed | None:
+    """Return what was run of all that was asked, by all callables; None if nothing was asked.
+
+    `changes`: of state, by each call. `held`: inputs that do not vary.
+    """
+    if not asked:
+        return None
+    broke = next((one.broke for one in passes if one.broke), "")
+    told = [one.ran or tuple(Ran() for _ in asked) for one in passes]
+    return Executed(
+        tuple(_together(one) for one in zip(*told, strict=True)),
+        broke,
+        noted((hazard for one in passes for hazard in one.hazards), None),
+        tuple(f"{one.name} ({one.before} -> {one.after})" for one in changes),
+        tuple(held),
+    )
+
+
+def _together(ran: Sequence[Ran]) -> Ran:
+    """Return what several callables ran of one stretch."""
+    calls = [one.calls for one in ran if one.calls is not None]
+    return Ran(
+        calls=sum(calls) if len(calls) == len(ran) else None,
+        entered=sum(one.entered for one in ran),
+        lines=sum(one.lines for one in ran),
+        modules=tuple(dict.fromkeys(path for one in ran for path in one.modules)),
+        noted=tuple(note for one in ran for note in one.noted),
+    )
 
 
 def both(first: DryPass, second: DryPass) -> DryPass:
@@ -53,7 +110,7 @@ def both(first: DryPass, second: DryPass) -> DryPass:
     known = {_key(hazard) for hazard in first.hazards}
     others = tuple(hazard for hazard in second.hazards if _key(hazard) not in known)
     broke = first.broke or second.broke
-    return DryPass((*first.hazards, *others), {**second.calls, **first.calls}, broke)
+    return DryPass((*first.hazards, *others), {**second.calls, **first.calls}, broke, first.ran)
 
 
 def _key(hazard: Hazard) -> tuple[str, int, str]:

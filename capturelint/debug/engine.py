@@ -13,7 +13,7 @@ from capturelint.debug.backend import Backend, CannotTellError
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cold_captures import judge_cold
-from capturelint.debug.drypass import DryPass, both, dry_pass
+from capturelint.debug.drypass import DryPass, both, dry_pass, executed
 from capturelint.debug.environment import environment_of
 from capturelint.debug.events import Event
 from capturelint.debug.findings import Findings
@@ -138,6 +138,9 @@ class _Run:
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         dry = {name: self._dry_pass(name, instance, modules) for name in instance.parts}
         modules.hazards = tuple(one for each in dry.values() for one in each.hazards)
+        self.findings.executed = executed(
+            list(dry.values()), self.settings.asked, warm.changes, instance.steps.held
+        )
         self._judge_together(warm, modules)
         for name in instance.parts:
             self._judge_root(name, warm, modules, dry[name])
@@ -167,7 +170,10 @@ class _Run:
         with self.ledger.timed(step), modules.from_start():
             self.tally.forwards += 1
             call = step_of(instance, name, 0, self.backend, self.settings)
-            return dry_pass(call, self.backend, instance.case.named, name, compiled=compiled)
+            asked = () if compiled else self.settings.asked
+            return dry_pass(
+                call, self.backend, instance.case.named, name, compiled=compiled, asked=asked
+            )
 
     def _judge_together(self, warm: Warm, modules: Modules) -> None:
         """Judge the callables in their order, where what one leaves may matter to what follows."""

@@ -18,6 +18,7 @@ from capturelint.debug.pads.leaking import Leaking
 from capturelint.debug.paths import is_below
 from capturelint.debug.search import Found, How
 from capturelint.debug.states.state import Change
+from capturelint.execution import Executed
 from capturelint.finding import Effect
 from capturelint.verdict import (
     OF_PADS,
@@ -36,7 +37,7 @@ _STALE = frozenset({Verdict.STALE, Verdict.WORK_MISSING, Verdict.EMPTY_GRAPH})
 
 
 class Findings:
-    """What is known so far about all callables of a case."""
+    """What is known so far about all callables of a case. `executed`: of what was to be watched."""
 
     def __init__(self) -> None:
         self._verdicts: list[Verdict] = []
@@ -45,6 +46,7 @@ class Findings:
         self._hazards: list[Hazard] = []
         self._notes: list[str] = []
         self._cold = ColdFindings()
+        self.executed: Executed | None = None
 
     def add_undecided(self, instance: Instance, why: str, module: str | None) -> None:
         """Add that the case cannot be run faithfully. `module`: where that was met, if known."""
@@ -200,6 +202,7 @@ class Findings:
             hazards=tuple(self._hazards),
             notes=tuple(dict.fromkeys((*notes, *self._notes))),
             environment=environment,
+            executed=self.executed,
         )
 
     def _count_cold(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from capturelint.execution import Asked
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -17,7 +19,8 @@ class Settings:
     None for the bound of the dtype. `capture_error_mode`: what CUDA forbids meanwhile, as torch has it. `redraw`: names of inputs whose integers are drawn anew too.
     `timeout`: seconds that one step may take. `first`: stop at the first culprit.
     `record_limit`: MiB of inputs kept for the modules of one level. `pad`: also judge whether what
-    pad rows hold moves real ones. `soak`: more replays after a pass, 0 for none.
+    pad rows hold moves real ones. `soak`: more replays after a pass, 0 for none. `asked`:
+    stretches of files to watch in the run as if capturing.
     """
 
     backend: str = "auto"
@@ -39,3 +42,4 @@ class Settings:
     capture_error_mode: str = "global"
     pad: bool = False
     soak: int = 0
+    asked: tuple[Asked, ...] = ()

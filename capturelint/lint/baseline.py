@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from capturelint.errors import CapturelintError
@@ -16,6 +16,7 @@ from capturelint.lint.fingerprint import normalised
 _VERSION = 1
 # That a file was not checked, or that we failed, is nothing to get used to.
 _NEVER = frozenset({"CL000", "CL001"})
+_MAY_LACK = ("evidence",)  # is written only where there is some
 
 
 class BaselineError(CapturelintError):
@@ -29,7 +30,8 @@ class BaselineError(CapturelintError):
 class Entry:
     """One known finding. `path` is relative to the folder of the file, with forward slashes.
 
-    `line` is the source line, `reported` the part of it that the finding marks.
+    `line` is the source line, `reported` the part of it that the finding marks. `evidence`: how a run
+    refuted it, or "".
     """
 
     path: str
@@ -37,6 +39,7 @@ class Entry:
     function: str
     line: str
     reported: str
+    evidence: str = ""
 
     def by_line(self) -> tuple[str, ...]:
         """Return what the finding is known by while its line stays as it is."""
@@ -76,11 +79,56 @@ def load(path: Path) -> tuple[Entry, ...]:
     return tuple(_entries(document.get("findings"), path))
 
 
-def text_of(findings: Iterable[Finding], folder: Path) -> str:
-    """Return the text of a baseline file in `folder` that holds all findings it may hold."""
+def entries_at(path: Path) -> tuple[Entry, ...]:
+    """Return the entries of a file that is to be written anew: none where it holds no baseline."""
+    try:
+        return load(path)
+    except BaselineError:
+        return ()
+
+
+def text_of(findings: Iterable[Finding], folder: Path, old: Sequence[Entry] = ()) -> str:
+    """Return the text of a baseline file in `folder` that holds all findings it may hold.
+
+    `old`: entries of the file that it replaces, of which evidence is kept.
+    """
+    entries = _recorded(findings, folder)[1]
+    evidence: dict[tuple[str, ...], list[str]] = {}
+    for entry in old:
+        evidence.setdefault(entry.by_line(), []).append(entry.evidence)
+    return _text(
+        replace(entry, evidence=left.pop(0) if left else "")
+        for entry in entries
+        for left in [evidence.get(entry.by_line(), [])]
+    )
+
+
+def text_with(refuted: Mapping[Finding, str], folder: Path, old: Sequence[Entry]) -> str:
+    """Return the text of a baseline file in `folder` with findings that a run refuted, and how.
+
+    `old`: the entries that it has; those that stand for one of `refuted` are given the evidence.
+    """
+    findings = list(refuted)
+    holders, entries = _recorded(findings, folder)
+    new = [
+        replace(entry, evidence=refuted[findings[number]])
+        for number, entry in zip(holders, entries, strict=True)
+    ]
+    left = list(old)
+    for entry in new:
+        same = [one for one in left if one.by_line() == entry.by_line()]
+        left = [one for one in left if not same or one is not same[0]]
+    return _text([*left, *new])
+
+
+def _text(entries: Iterable[Entry]) -> str:
     documents = [
-        {field.name: getattr(entry, field.name) for field in fields(Entry)}
-        for entry in _recorded(findings, folder)[1]
+        {
+            field.name: getattr(entry, field.name)
+            for field in fields(Entry)
+            if field.name not in _MAY_LACK or getattr(entry, field.name)
+        }
+        for entry in entries
     ]
     return json.dumps({"capturelint_baseline": _VERSION, "findings": documents}, indent=2)
 
@@ -152,7 +200,10 @@ def _entries(listed: object, path: Path) -> Iterable[Entry]:
         raise BaselineError(path, "is broken: `findings` is no list")
     for number, item in enumerate(listed, start=1):
         values = item if isinstance(item, dict) else {}
-        texts = [values.get(field.name) for field in fields(Entry)]
+        texts = [
+            values.get(field.name, "" if field.name in _MAY_LACK else None)
+            for field in fields(Entry)
+        ]
         given = [text for text in texts if isinstance(text, str)]
         if len(given) != len(texts):
             raise BaselineError(path, f"is broken: finding {number} lacks a text")

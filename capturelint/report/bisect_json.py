@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from capturelint.errors import shown_path
+from capturelint.report.bisect_standing import document
 from capturelint.report.json import dumped
+from capturelint.report.standing.stand import Stand
 from capturelint.verdict import (
     ROOT,
     Culprit,
@@ -20,9 +23,10 @@ from capturelint.verdict import (
 _VERSION = 1
 
 
-def render(report: Report) -> str:
+def render(report: Report, stands: Sequence[Stand] = ()) -> str:
     """Return the report as one line of ASCII, keys in a fixed order. The root's path is <root>.
 
+    `stands`: how findings of `check` stand after the run.
     What is not known is null, or an empty text where a text is always there.
     """
     return dumped(
@@ -34,6 +38,7 @@ def render(report: Report) -> str:
             "modules": [_module(module) for module in report.modules],
             "culprits": [_culprit(culprit) for culprit in report.culprits],
             "hazards": [_hazard(hazard) for hazard in report.hazards],
+            "findings": [document(stand) for stand in stands],
             "notes": list(report.notes),
             "environment": dict(report.environment),
             "timings": {name: _number(value) for name, value in report.timings.items()},

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from capturelint.report.bisect_culprits import at, blamed_lines, culprit_blocks
 from capturelint.report.bisect_paths import shortened
+from capturelint.report.bisect_standing import standing_lines
 from capturelint.report.bisect_tree import is_inside, module_tree
 from capturelint.report.bisect_words import heading, is_simulated, meaning, named
 from capturelint.report.excerpt import excerpt, printable
 from capturelint.report.outline import Line, Piece, Tone, drawn, line, plain
+from capturelint.report.standing.stand import Stand
 from capturelint.report.text import counted
 from capturelint.verdict import LOADING, OF_PADS, VARIES, Hazard, ModuleVerdict, Report, Verdict
 
@@ -30,12 +32,14 @@ def render(
     advice: Mapping[str, str] | None = None,
     width: int | None = None,
     color: bool = False,
+    stands: Sequence[Stand] = (),
 ) -> str:
     """Return the report. `advice`: by code of each loaded rule, one sentence on what to do.
 
+    `stands`: how findings of `check` stand after the run.
     `width`: columns of the terminal; None for a pipe: no colours, and no line is broken.
     """
-    lines = _lines(report, advice or {})
+    lines = _lines(report, advice or {}, stands)
     return plain(lines) if width is None else drawn(lines, width=width, color=color)
 
 
@@ -76,7 +80,7 @@ def _to_blame(report: Report) -> str:
     return f"{lines} to blame in {modules}" if known else f"{modules} to blame, no line known"
 
 
-def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
+def _lines(report: Report, advice: Mapping[str, str], stands: Sequence[Stand]) -> list[Line]:
     tone = Tone.BAD if report.verdict.is_failure else Tone.STRONG
     blocks = [
         [line(Piece(heading(report), tone), f": {printable(report.case)}: {meaning(report)}")],
@@ -84,6 +88,7 @@ def _lines(report: Report, advice: Mapping[str, str]) -> list[Line]:
         *([block] for block in culprit_blocks(report, advice)),
         _undecided(report),
         _hazards(report),
+        standing_lines(stands),
         list(_notes(report)),
         [line(Piece(summary(report), Tone.STRONG))],
     ]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from capturelint.finding import Finding, Fix, Span, Step
+from capturelint.lint.fingerprint import fingerprints
 from capturelint.report import statistics
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ def render(result: CheckResult, *, counts: bool = False, distant: Collection[Fin
 
     `distant`: findings that a change elsewhere brought.
     """
+    known = zip(result.findings, fingerprints(result.findings), strict=True)
     return dumped(
         {
             "version": _VERSION,
-            "findings": [_finding(one, is_distant=one in distant) for one in result.findings],
+            "findings": [_finding(one, mark, is_distant=one in distant) for one, mark in known],
             "roots": result.roots,
             "captured_functions": result.captured_functions,
             "step_functions": result.step_functions,
@@ -50,15 +52,28 @@ def steps(chain: Iterable[Step]) -> list[dict[str, object]]:
     ]
 
 
-def _finding(finding: Finding, *, is_distant: bool) -> dict[str, object]:
+def place(span: Span) -> dict[str, object]:
+    """Return the four numbers of a place, columns from 1."""
+    return {
+        "line": span.line,
+        "column": span.column + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_column + 1,
+    }
+
+
+def _finding(finding: Finding, fingerprint: str, *, is_distant: bool) -> dict[str, object]:
     return {
         "code": finding.code,
         "name": finding.name,
         "effect": [effect.value for effect in finding.effects],
         "message": finding.message,
         "path": finding.path,
-        **_place(finding.span),
+        **place(finding.span),
         "cell": finding.cell,
+        "function": finding.function,
+        "source": finding.source,
+        "fingerprint": fingerprint,
         "chain": steps(finding.chain),
         "if_captured": finding.if_captured,
         "distant": is_distant,
@@ -68,14 +83,5 @@ def _finding(finding: Finding, *, is_distant: bool) -> dict[str, object]:
 
 
 def _fix(fix: Fix) -> dict[str, object]:
-    edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
+    edits = [{**place(edit.span), "text": edit.text} for edit in fix.edits]
     return {"grade": fix.grade, "edits": edits}
-
-
-def _place(span: Span) -> dict[str, object]:
-    return {
-        "line": span.line,
-        "column": span.column + 1,
-        "end_line": span.end_line,
-        "end_column": span.end_column + 1,
-    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from capturelint import __version__
@@ -18,6 +18,8 @@ from capturelint.report.json import dumped
 from capturelint.report.page import Topic
 from capturelint.report.sarif_rules import descriptor
 from capturelint.report.severity import is_error
+from capturelint.report.standing.stand import Stand, Standing
+from capturelint.verdict import ROOT
 
 if TYPE_CHECKING:
     from capturelint.lint.registry import RuleEntry
@@ -32,15 +34,23 @@ _FAILED = "CL001"
 
 
 def render(
-    result: CheckResult, rules: Sequence[RuleEntry], distant: Collection[Finding] = ()
+    result: CheckResult,
+    rules: Sequence[RuleEntry],
+    distant: Collection[Finding] = (),
+    stands: Sequence[Stand] = (),
 ) -> str:
     """Return a log of one run as one line of ASCII. `rules`: all that took part.
 
-    `distant`: findings that a change elsewhere brought.
+    `distant`: findings that a change elsewhere brought. `stands`: how all findings stand after a
+    run, in their order, or none of them; those that it refuted are suppressed.
     """
     topics: list[Topic] = sorted([*OWN, *rules], key=lambda topic: topic.code)
     indexes = {topic.code: index for index, topic in enumerate(topics)}
     known = fingerprints(result.findings)
+    results = [
+        _result(finding, indexes.get(finding.code), fingerprint, is_distant=finding in distant)
+        for finding, fingerprint in zip(result.findings, known, strict=True)
+    ]
     run = {
         "tool": {
             "driver": {
@@ -52,11 +62,11 @@ def render(
         "invocations": [_invocation(result)],
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_HERE: {"description": {"text": "The working directory."}}},
-        "results": [
-            _result(finding, indexes[finding.code], fingerprint, is_distant=finding in distant)
-            for finding, fingerprint in zip(result.findings, known, strict=True)
-        ],
+        "results": results,
     }
+    for shown, stand in zip(results, stands, strict=bool(stands)):
+        shown["properties"] = {**shown["properties"], **_run_properties(stand)}
+        shown["suppressions"] = _suppressions(stand)
     return dumped({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
@@ -79,8 +89,8 @@ def _notification(text: str, level: str) -> dict[str, object]:
 
 
 def _result(
-    finding: Finding, rule_index: int, fingerprint: str, *, is_distant: bool
-) -> dict[str, object]:
+    finding: Finding, rule_index: int | None, fingerprint: str, *, is_distant: bool
+) -> dict[str, Any]:
     text = finding.message
     if finding.cell is not None:
         text = f"cell {finding.cell}, line {finding.span.line}: {text}"
@@ -90,7 +100,8 @@ def _result(
         location["logicalLocations"] = [logical]
     return {
         "ruleId": finding.code,
-        "ruleIndex": rule_index,
+        # Read from a file, it may be of a rule that is not loaded now.
+        **({} if rule_index is None else {"ruleIndex": rule_index}),
         "level": "error" if is_error(finding) else "warning",
         "message": {"text": text},
         "locations": [location],
@@ -104,9 +115,26 @@ def _result(
 def _properties(finding: Finding, *, is_distant: bool) -> dict[str, object]:
     return {
         "effect": [effect.value for effect in finding.effects],
+        "source": finding.source,
         **({"ifCaptured": True} if finding.if_captured else {}),
         **({"distant": True} if is_distant else {}),
     }
+
+
+def _run_properties(stand: Stand) -> dict[str, object]:
+    return {
+        "standing": stand.standing.value,
+        "why": stand.why,
+        "calls": stand.calls,
+        "modules": [path or ROOT for path in stand.modules],
+    }
+
+
+def _suppressions(stand: Stand) -> list[dict[str, str]]:
+    """Return why a result need not be looked at: of all results of a log, or of none."""
+    if stand.standing is not Standing.REFUTED:
+        return []
+    return [{"kind": "external", "status": "accepted", "justification": f"refuted: {stand.why}"}]
 
 
 def _chain(chain: Sequence[Step]) -> Iterator[dict[str, object]]:

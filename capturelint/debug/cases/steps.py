@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 import torch
@@ -22,7 +22,7 @@ _Tree = TypeVar("_Tree")
 class Steps:
     """Makes what each callable receives in step `k`, from 0. `notes`: what was held, and why.
 
-    `shared`: what all steps share; none if `is_sharing` is not set, and each step has copies.
+    `held`: names of inputs that are the same in the first two steps. `shared`: what all steps share; none if `is_sharing` is not set, and each step has copies.
     Making this costs the inputs of two steps. Seeds the generators before each call of the user's
     function. Raises `CaseError` if the inputs cannot be used.
     """
@@ -40,7 +40,8 @@ class Steps:
         self._check(_shapes(second), 1)
         self.shared = Shared(steps[0], steps[1] if is_sharing else {})
         self.shared.become(self._on_device)
-        self.notes = (*self._source.notes, *_notes_of_equal(first, second))
+        self.held = _held(first, second)
+        self.notes = (*self._source.notes, *_notes_of_equal(first, self.held))
 
     def __call__(self, step: int) -> Calls:
         """Return positional and keyword arguments by callable, made anew at each call."""
@@ -99,9 +100,11 @@ def _shapes(inputs: Mapping[str, torch.Tensor]) -> dict[str, str]:
     }
 
 
-def _notes_of_equal(
-    first: Mapping[str, torch.Tensor], second: Mapping[str, torch.Tensor]
-) -> tuple[str, ...]:
-    if not first or not all(torch.equal(one, second[name]) for name, one in first.items()):
+def _held(first: Mapping[str, torch.Tensor], second: Mapping[str, torch.Tensor]) -> tuple[str, ...]:
+    return tuple(name for name, one in first.items() if torch.equal(one, second[name]))
+
+
+def _notes_of_equal(first: Mapping[str, torch.Tensor], held: Collection[str]) -> tuple[str, ...]:
+    if not first or len(held) < len(first):
         return ()
     return ("the first two steps have equal inputs: what a graph froze from them is not seen",)

@@ -190,7 +190,7 @@ def test_the_time_is_that_of_the_whole_run_where_the_report_has_none(
     [
         (
             ["--format", "jsn"],
-            "`--format` is 'jsn'; it must be one of text, concise, json; did you mean json?",
+            "`--format` is 'jsn'; it must be one of text, concise, json, sarif; did you mean json?",
         ),
         (["--replays", "none"], "`--replays` is 'none'; it must be a whole number, 1 or more"),
         (["--output", "gone/x"], "cannot write gone/x: there is no folder gone; create it first"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from capturelint.finding import Effect, Finding, Span
-from capturelint.lint.baseline import BaselineError, Entry, compare, load, text_of
+from capturelint.lint.baseline import BaselineError, Entry, compare, load, text_of, text_with
 
 _LINE = "    n = x.item()"
 _READ = Finding(
@@ -159,3 +159,20 @@ def test_a_file_that_cannot_be_used_is_one_line(text: str | None, problem: str) 
 def test_a_folder_is_no_baseline() -> None:
     with pytest.raises(BaselineError, match="cannot be read: "):
         load(Path())
+
+
+def test_what_a_run_showed_is_kept_while_the_entry_stays() -> None:
+    other = replace(_READ, function="m.g")
+    path = Path("known.json")
+    path.write_text(text_with({_READ: "it ran once"}, Path(), old=_known(other)), encoding="utf-8")
+    old = load(path)
+
+    assert [(entry.function, entry.evidence) for entry in old] == [
+        ("m.g", ""),
+        ("m.f", "it ran once"),
+    ]
+    assert "evidence" not in json.loads(path.read_text(encoding="utf-8"))["findings"][0]
+    path.write_text(text_of([_READ, other, _READ], Path(), old=old), encoding="utf-8")
+    assert [entry.evidence for entry in load(path)] == ["it ran once", "", ""]
+    path.write_text(text_with({_READ: "it ran twice"}, Path(), old=old), encoding="utf-8")
+    assert [entry.evidence for entry in load(path)] == ["", "it ran twice"]

@@ -31,7 +31,7 @@ def test_a_pass_byte_by_byte() -> None:
     assert bisect_json.render(passing()) == (
         '{"version":1,"case":"case.py:make","backend":"simulated","verdict":"replays-equal",'
         '"modules":[{"path":"<root>","class":"Model","verdict":"replays-equal","calls":1,"why":""}],'
-        '"culprits":[],"hazards":[],"notes":[],"environment":{"torch":"2.13.0","device":"none"},'
+        '"culprits":[],"hazards":[],"findings":[],"notes":[],"environment":{"torch":"2.13.0","device":"none"},'
         '"timings":{"attempts":1,"forwards":12,"replays":6,"total":1.25}}'
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as stdlib_json
 
 from capturelint.finding import Edit, Effect, Finding, Fix, Span, Step
+from capturelint.lint.fingerprint import fingerprints
 from capturelint.lint.result import CheckResult
 from capturelint.report import json
 
@@ -37,11 +38,12 @@ def test_a_finding_has_every_key_in_order_and_columns_from_one() -> None:
         fix=Fix("proven", (Edit(Span(12, 8, 12, 20), "n = x"),)),
     )
 
-    assert json.render(_result(finding)) == (
+    [fingerprint] = fingerprints([finding])
+    assert json.render(_result(finding)).replace(fingerprint, "FINGERPRINT") == (
         '{"version":1,"findings":[{"code":"CL101","name":"host-read",'
         '"effect":["refuses-capture","slow"],"message":"reads `\\u00e9`","path":"pkg/model.py",'
-        '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,'
-        '"chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
+        '"line":12,"column":9,"end_line":13,"end_column":2,"cell":null,"function":"Model.helper","source":"        n = x.item()",'
+        '"fingerprint":"FINGERPRINT","chain":[{"path":"pkg/top.py","line":3,"function":"Top.forward","cell":null}],'
         '"if_captured":false,"distant":false,"fix":{"grade":"proven","edits":[{"line":12,"column":9,"end_line":12,"end_column":21,'
         '"text":"n = x"}]},"refusal":null}],"roots":1,"captured_functions":2,"step_functions":0,"files":3,"errors":[],"warnings":[],"baselined":0,"older":0}'
     )
@@ -64,6 +66,9 @@ def test_what_a_finding_lacks_is_null_or_empty() -> None:
             "end_line": 1,
             "end_column": 2,
             "cell": None,
+            "function": "",
+            "source": "",
+            "fingerprint": fingerprints([finding])[0],
             "chain": [],
             "if_captured": False,
             "distant": False,

@@ -79,7 +79,10 @@ def test_a_finding_has_place_chain_level_and_effects() -> None:
                 "message": {"text": "calls Model.helper"},
             },
         ],
-        "properties": {"effect": ["refuses-capture", "slow"]},
+        "properties": {
+            "effect": ["refuses-capture", "slow"],
+            "source": "        n = x.item()",
+        },
     }
 
 
