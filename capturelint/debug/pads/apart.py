@@ -9,8 +9,8 @@ from dataclasses import replace
 from capturelint.debug.attempts.compare import Tolerance, difference
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.replaced import StandInError, StandIns
+from capturelint.debug.pads.calls import tensors_of
 from capturelint.debug.pads.families import Calls, Family
-from capturelint.debug.pads.fills import tensors_of
 from capturelint.debug.pads.ground import Ground
 from capturelint.debug.pads.left import Left
 from capturelint.debug.pads.moved import Moved, Reference

@@ -14,7 +14,7 @@ from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cases.signature import parameters
 from capturelint.debug.cases.steps import calls_of
-from capturelint.debug.pads.fills import Axes, tensors_of
+from capturelint.debug.pads.calls import Axes, tensors_of
 from capturelint.debug.pads.rows import Axis
 from capturelint.debug.settings import Settings
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from capturelint.debug.attempts.kept import Kept, kept_call
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.recording import record
-from capturelint.debug.pads.fills import Axes, splice, spliced, tensors_of
+from capturelint.debug.pads.calls import Axes, splice, spliced, tensors_of
 from capturelint.debug.pads.ground import Ground
 from capturelint.debug.pads.rows import Axis, Rows, axes_between, only_axis, settled
 from capturelint.debug.trees.parked import Parked
@@ -32,6 +32,7 @@ class Family:
     calls on another number of rows, `total`: none, or twice with other contents. `axes`: by call,
     of its inputs. `answers`: what a called module returned in the first run, and that with the pad
     rows of the second; empty where that cannot be told. `why`: why nothing can be said of it, or "".
+    `beside`: of what kind its real rows are, next to what pad rows; "" for those of the case.
     """
 
     part: Part
@@ -42,6 +43,7 @@ class Family:
     axes: tuple[Axes, ...] = ()
     answers: Sequence[tuple[object, ...]] = ()
     why: str = ""
+    beside: str = ""
 
     @property
     def base(self) -> Calls:

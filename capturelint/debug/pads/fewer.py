@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.pads.batch import Batch
+from capturelint.debug.pads.calls import Axes, cut, with_real_rows
 from capturelint.debug.pads.families import Calls
-from capturelint.debug.pads.fills import NUMBERS, Axes, cut, filled, with_real_rows
+from capturelint.debug.pads.fills import NUMBERS, filled
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
 from capturelint.debug.pads.left import Left
 from capturelint.debug.pads.rows import Rows

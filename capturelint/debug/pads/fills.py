@@ -1,23 +1,17 @@
-"""What pad rows are made to hold, and calls with such rows: filled, cut off, put together."""
+"""What pad rows are made to hold, and calls with such rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from capturelint.debug.attempts.part import Call, named
-from capturelint.debug.pads.rows import Axis, Layout, Rows, differing, pad_mask
-from capturelint.debug.trees.copies import with_others
-from capturelint.debug.trees.memory import is_overlapping
-from capturelint.debug.trees.trees import leaves, nodes
-
-Axes: TypeAlias = Mapping[str, tuple[Axis, ...] | None]  # by path in the arguments of a call
-Run: TypeAlias = Callable[..., object]
+from capturelint.debug.attempts.part import Call
+from capturelint.debug.pads.calls import Axes, Run, batched, tensors_of, writable
+from capturelint.debug.pads.rows import Rows
 
 _LARGE = 1e4  # float16 holds it; squared it does not
 _FEWEST_BYTES = 2  # of the floating dtypes that hold infinity
@@ -41,25 +35,28 @@ class Fill:
     is_whole: bool = True
 
 
-def _is_floating(tensor: Tensor) -> bool:
+def is_floating(tensor: Tensor) -> bool:
+    """Return whether it holds numbers that may be infinite."""
     is_number = tensor.is_floating_point() or tensor.is_complex()
     return is_number and tensor.itemsize >= _FEWEST_BYTES
 
 
-def _is_integer(tensor: Tensor) -> bool:
-    return not (tensor.is_floating_point() or tensor.is_complex() or _is_truth(tensor))
+def is_integer(tensor: Tensor) -> bool:
+    """Return whether it holds integers."""
+    return not (tensor.is_floating_point() or tensor.is_complex() or is_truth(tensor))
 
 
 def _is_float8(tensor: Tensor) -> bool:
     return tensor.dtype in (torch.float8_e4m3fn, torch.float8_e5m2)
 
 
-def _is_truth(tensor: Tensor) -> bool:
+def is_truth(tensor: Tensor) -> bool:
+    """Return whether it holds truth values."""
     return tensor.dtype == torch.bool
 
 
 def _is_drawable(tensor: Tensor) -> bool:
-    return _is_floating(tensor) or _is_integer(tensor) or _is_truth(tensor)
+    return is_floating(tensor) or is_integer(tensor) or is_truth(tensor)
 
 
 def _number(value: float) -> Callable[[Tensor, Tensor, Tensor], object]:
@@ -104,26 +101,26 @@ def _draws(seed: int) -> Fill:
 
 
 NUMBERS = (
-    Fill("zero", _is_floating, _number(0.0)),
-    Fill("1e4", _is_floating, _number(_LARGE)),
-    Fill("-1e4", _is_floating, _number(-_LARGE)),
+    Fill("zero", is_floating, _number(0.0)),
+    Fill("1e4", is_floating, _number(_LARGE)),
+    Fill("-1e4", is_floating, _number(-_LARGE)),
 )
 # Those that tell most of what to mend first: NaN and infinity move what finite values do not.
 FILLS = (
     Fill("rows of another step", lambda _: True, lambda pads, _, stale: pads.copy_(stale)),
     *NUMBERS,
-    Fill("other rows' integers", _is_integer, _other_rows),
+    Fill("other rows' integers", is_integer, _other_rows),
     Fill("other rows", _is_drawable, _other_rows),
     Fill("the largest float8", _is_float8, _largest),
     # Engines pad ids with it; of a slot or a position it may be what no real row has.
-    Fill("the integer 0", _is_integer, _number(0), is_whole=False),
-    Fill("the lowest integers", _is_integer, _lowest, is_whole=False),
-    Fill("the highest integers", _is_integer, _highest, is_whole=False),
+    Fill("the integer 0", is_integer, _number(0), is_whole=False),
+    Fill("the lowest integers", is_integer, _lowest, is_whole=False),
+    Fill("the highest integers", is_integer, _highest, is_whole=False),
     *(_draws(seed) for seed in range(1, 4)),
-    Fill("True", _is_truth, _number(1)),
-    Fill("False", _is_truth, _number(0)),
-    Fill("Inf", _is_floating, _number(math.inf), is_finite=False),
-    Fill("NaN", _is_floating, _number(math.nan), is_finite=False),
+    Fill("True", is_truth, _number(1)),
+    Fill("False", is_truth, _number(0)),
+    Fill("Inf", is_floating, _number(math.inf), is_finite=False),
+    Fill("NaN", is_floating, _number(math.nan), is_finite=False),
     Fill("NaN in float8", _is_float8, _nan, is_finite=False),
 )
 
@@ -134,36 +131,24 @@ def fills_of(call: Call, run: Run, axes: Axes) -> tuple[Fill, ...]:
     Where several of these are integers, each is also the only one that other rows give: a slot of
     a real row then gets a token of another.
     """
-    integers = [path for path, _, tensor in _batched(call, run, axes) if _is_integer(tensor)]
+    integers = [path for path, _, tensor in batched(call, run, axes) if is_integer(tensor)]
     if len(integers) == 1:
         return FILLS
     alone = (
-        Fill(f"other rows' `{path}`", _is_integer, _other_rows, only=path, is_whole=False)
+        Fill(f"other rows' `{path}`", is_integer, _other_rows, only=path, is_whole=False)
         for path in integers
     )
     place = FILLS.index(next(fill for fill in FILLS if not fill.is_whole))
     return (*FILLS[:place], *alone, *FILLS[place:])
 
 
-def tensors_of(call: Call, run: Run) -> dict[str, Tensor]:
-    """Return the tensors among the arguments of a call, by path; not those that steps share."""
-    shared = {id(one) for value in call.shared for one in nodes(value)}
-    return {
-        leaf.path: leaf.value
-        for leaf in leaves(named(run, call))
-        if isinstance(leaf.value, Tensor)
-        and id(leaf.value) not in shared
-        and not isinstance(leaf.value, nn.Parameter)
-    }
-
-
 def filled(call: Call, run: Run, axes: Axes, rows: Rows, fill: Fill, stale: Call) -> Call | None:
     """Return the call with `fill` in its pad rows; None if none of its inputs can hold that."""
-    own = _writable(call, run, axes)
+    own = writable(call, run, axes)
     others = tensors_of(stale, run)
     is_filled = False
     with torch.inference_mode():  # tensors made in it can only be written in it
-        for path, dim, tensor in _batched(own, run, axes):
+        for path, dim, tensor in batched(own, run, axes):
             is_meant = fill.only in ("", path) and fill.fits(tensor)
             if is_meant and path in others:
                 by_row = tensor.movedim(dim, 0)
@@ -171,77 +156,3 @@ def filled(call: Call, run: Run, axes: Axes, rows: Rows, fill: Fill, stale: Call
                 fill.write(pads, real, others[path].movedim(dim, 0)[rows.real :])
                 is_filled = True
     return own if is_filled else None
-
-
-def with_real_rows(call: Call, run: Run, axes: Axes, count: int, stale: Call) -> Call:
-    """Return the call with the first `count` rows of another step in the place of its own."""
-    own = _writable(call, run, axes)
-    others = tensors_of(stale, run)
-    with torch.inference_mode():
-        for path, dim, tensor in _batched(own, run, axes):
-            if path in others:
-                tensor.movedim(dim, 0)[:count].copy_(others[path].movedim(dim, 0)[:count])
-    return own
-
-
-def cut(call: Call, run: Run, axes: Axes, count: int) -> Call:
-    """Return the call with its first `count` rows alone."""
-    made = {
-        id(tensor): tensor.detach().narrow(dim, 0, count).clone()
-        for _, dim, tensor in _batched(call, run, axes)
-    }
-    return _with(call, made).copied()
-
-
-def spliced(call: Call, run: Run, axes: Axes, rows: Rows, other: Call) -> Call | None:
-    """Return the call with the pad rows of `other`, which differs in more; None if it cannot be told.
-
-    What has no rows stays as it is in `call`.
-    """
-    own = _writable(call, run, axes)
-    mine, theirs = tensors_of(own, run), tensors_of(other, run)
-    if mine.keys() != theirs.keys():
-        return None
-    with torch.inference_mode():
-        for path, tensor in mine.items():
-            if not splice(tensor, theirs[path], axes.get(path, ()), rows):
-                return None
-    return own
-
-
-def splice(tensor: Tensor, other: Tensor, axes: tuple[Axis, ...] | None, rows: Rows) -> bool:
-    """Write the pad rows of `other` into `tensor`. Return whether it could be told which they are."""
-    if tensor.shape != other.shape:
-        return False
-    if axes == ():
-        return True
-    if axes is None or len(axes) > 1 or axes[0].layout is Layout.UNKNOWN:
-        # What is the same in both needs no telling.
-        return not bool(differing(tensor, other).any())
-    tensor.copy_(torch.where(pad_mask(tensor, axes[0], rows), other, tensor))
-    return True
-
-
-def _batched(call: Call, run: Run, axes: Axes) -> Iterator[tuple[str, int, Tensor]]:
-    """Yield the inputs of a case that have a batch dimension: path, dimension, tensor."""
-    for path, tensor in tensors_of(call, run).items():
-        found = axes.get(path)
-        if found:
-            yield path, found[0].dim, tensor
-
-
-def _writable(call: Call, run: Run, axes: Axes) -> Call:
-    """Return a copy of the call whose rows can be written one by one: expanded ones are made so."""
-    own = call.copied()
-    made: dict[int, Any] = {
-        id(tensor): tensor.detach().clone(memory_format=torch.contiguous_format)
-        for path, tensor in tensors_of(own, run).items()
-        if axes.get(path) and is_overlapping(tensor)
-    }
-    return _with(own, made) if made else own
-
-
-def _with(call: Call, made: Mapping[int, object]) -> Call:
-    shared = {id(one): one for one in call.shared}
-    args, kwargs = with_others((call.args, dict(call.kwargs)), {**made, **shared})
-    return replace(call, args=args, kwargs=kwargs)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-import torch
-from torch import Tensor
-
-from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.attempts.replaced import StandInError
@@ -17,15 +13,12 @@ from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.pads.apart import moved_apart
 from capturelint.debug.pads.batch import Batch, NoRowsError
+from capturelint.debug.pads.calls import with_real_rows
 from capturelint.debug.pads.families import Family, called_families
-from capturelint.debug.pads.fewer import FewerRows
-from capturelint.debug.pads.fills import Fill, filled, fills_of, with_real_rows
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
-from capturelint.debug.pads.left import STATE, Left
-from capturelint.debug.pads.moved import Moved, Reference, Shorter
 from capturelint.debug.pads.outcomes import judged_by, leak, undecided
-from capturelint.debug.pads.reading import NextStep
-from capturelint.debug.pads.rows import Rows
+from capturelint.debug.pads.references import References
+from capturelint.debug.pads.trials import Trial, trials, trials_beside
 from capturelint.errors import CapturelintError
 from capturelint.verdict import Verdict
 
@@ -46,19 +39,12 @@ class PadJudge:
         self._batch = batch
         self._ground = ground
         self._ledger = ledger
-        self._references: dict[object, Reference] = {}
-        self._next_steps: dict[int, NextStep] = {}
         self._called: dict[str, tuple[str, ...]] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.families: dict[str, Family] = {}
         self.parents: dict[str, str] = {}
         self.notes: list[str] = []
-        self._fewer = FewerRows(ground, self.notes)
-
-    @property
-    def tolerance(self) -> Tolerance:
-        """Return what counts as equal."""
-        return Tolerance(self._ground.settings.rtol, self._ground.settings.atol)
+        self.references = References(part.path, self.families, ground, self.notes)
 
     def whole(self, path: str) -> Verdict:
         """Return whether real rows that a module returns or keeps move with the pad rows."""
@@ -89,48 +75,49 @@ class PadJudge:
         """Return False: pad rows go through what is not captured too."""
         return False
 
-    def reference(self, family: Family) -> Reference:
-        """Return what real rows of a family are compared with. Costs up to five runs, once."""
-        key = family.part.path, family.rows.real
-        if key not in self._references:
-            self._references[key] = self._made(family)
-        return self._references[key]
-
     def _root(self) -> Outcome:
         try:
             batch = self._batch()
         except NoRowsError as error:
             return undecided(str(error))
-        (call,) = batch.part.steps[0]
-        tried: list[tuple[Outcome, Rows, Fill]] = []
-        for real in dict.fromkeys((batch.total // 2, batch.total - 1)):
-            rows = Rows(batch.total, real)
-            for fill in fills_of(call, batch.part.run, batch.axes):
-                step = f"pad {batch.part.path} with {fill.name}, {rows.pads} pad rows"
-                self._ledger.say(f"pad rows hold {fill.name}: {rows}")
-                work = partial(self._tried, batch, rows, fill)
-                outcome = self._ledger.outcome(step, partial(judged_by, work))
-                tried.append((outcome, rows, fill))
-        leaks = [one for one in tried if one[0].verdict is Verdict.PADS]
+        tried = [(self._outcome(batch, one), one) for one in trials(batch)]
+        leaks = [(outcome, one) for outcome, one in tried if outcome.verdict is Verdict.PADS]
         if not leaks:
             told = [
-                one[0] for one in tried if one[2].is_whole or not self._is_telling_nothing(*one)
+                outcome
+                for outcome, one in tried
+                if one.is_whole or not self._is_telling_nothing(outcome, one)
             ]
+            leaks = list(self._leaks_beside(batch))
+        if not leaks:
             return min(told, key=lambda one: one.verdict.rank)
         # What finite values show is no matter of NaN alone, and half a batch shows most.
-        first, rows, fill = leaks[0]
-        names = tuple(dict.fromkeys(fill.name for _, _, fill in leaks))
-        family = self._family(batch, rows, fill)
+        first, trial = leaks[0]
+        names = tuple(dict.fromkeys(one.name for _, one in leaks))
+        family = self._family(batch, trial)
         if family is not None:
             self.families[batch.part.path] = family
             self._learn(family)
         return replace(first, evidence=replace(first.evidence, fills=names))
 
-    def _is_telling_nothing(self, outcome: Outcome, _rows: Rows, fill: Fill) -> bool:
+    def _outcome(self, batch: Batch, trial: Trial) -> Outcome:
+        step = f"pad {batch.part.path} with {trial.name}, {trial.rows.pads} pad rows"
+        self._ledger.say(f"pad rows hold {trial.name}: {trial.rows}")
+        work = self._tried_beside if trial.beside else self._tried
+        return self._ledger.outcome(step, partial(judged_by, partial(work, batch, trial)))
+
+    def _leaks_beside(self, batch: Batch) -> Iterator[tuple[Outcome, Trial]]:
+        """Yield what leaks only next to real rows that are alike. What cannot be run tells nothing."""
+        for trial in trials_beside(batch):
+            outcome = self._outcome(batch, trial)
+            if outcome.verdict is Verdict.PADS:
+                yield outcome, trial
+
+    def _is_telling_nothing(self, outcome: Outcome, trial: Trial) -> bool:
         """Return whether rows put together of several tell nothing: no server may hold such."""
         if outcome.verdict is not Verdict.UNDECIDED:
             return False
-        note = f"pad rows that hold {fill.name} are left out: {outcome.why}"
+        note = f"pad rows that hold {trial.name} are left out: {outcome.why}"
         if note not in self.notes:
             self.notes.append(note)
         return True
@@ -138,104 +125,56 @@ class PadJudge:
     def _learn(self, family: Family) -> None:
         """Find out again what of the state real rows read: the outcome may be of another process."""
         try:
-            self._moved(family)
+            self.references.moved(family)
         except CannotRunPadsError as error:
             self.notes.append(f"what the next step reads is not known: with pad rows it {error}")
 
-    def _tried(self, batch: Batch, rows: Rows, fill: Fill) -> Outcome:
-        family = self._family(batch, rows, fill)
+    def _tried(self, batch: Batch, trial: Trial) -> Outcome:
+        family = self._family(batch, trial)
         if family is None:
             return Outcome(Verdict.NOT_CALLED)
         try:
-            reference = self.reference(family)
+            reference = self.references.of(family)
         except CannotRunPadsError as error:
             return undecided(f"without pad rows it {error}")
         try:
-            found = self._moved(family)
+            found = self.references.moved(family)
         except CannotRunPadsError as error:
-            return undecided(f"with {fill.name} in the pad rows it {error}")
+            return undecided(f"with {trial.name} in the pad rows it {error}")
         if found.difference is None and not reference.has_rows():
             return undecided(_WITHOUT_ROWS)
-        return leak(found, rows, fill)
+        return leak(found, family.rows, trial.name)
 
-    def _moved(self, family: Family) -> Moved:
-        """Return what moved; what moves is run again, as eager runs may differ by themselves."""
-        reference = self.reference(family)
+    def _tried_beside(self, batch: Batch, trial: Trial) -> Outcome:
+        """Return PADS if that is sure, by runs of these real rows alone, else EQUAL.
+
+        A first look, at results and single numbers, costs two runs.
+        """
+        passed = Outcome(Verdict.EQUAL)
+        family = self._family(batch, trial)
+        usual = self._family(batch, next(trials(batch)))
+        if family is None or usual is None:
+            return passed
         ground, part = self._ground, family.part
-        left = ground.left(part, family.filled)
-        found = reference.moved(left)
-        if found.difference is not None:
-            reference.add_noise(ground.left(part, family.base))
-            return reference.moved(ground.left(part, family.filled))
-        if part.path != self._part.path:
-            return found
-        real = family.rows.real
-        if real not in self._next_steps:
-            self._next_steps[real] = NextStep(family, reference, ground)
-        later = self._next_steps[real].moved(left)
-        return later if later.difference is not None or not found.doubt else found
+        try:
+            reference = self.references.of(usual).on(ground.left(part, family.base))
+            if not reference.may_move(ground.left(part, family.filled)):
+                return passed
+            outcome = leak(self.references.moved(family), family.rows, trial.name)
+        except CannotRunPadsError:
+            return passed
+        return outcome if outcome.verdict is Verdict.PADS else passed
 
-    def _family(self, batch: Batch, rows: Rows, fill: Fill) -> Family | None:
-        part, axes = batch.part, batch.axes
+    def _family(self, batch: Batch, trial: Trial) -> Family | None:
+        part, axes, rows = trial.part, batch.axes, trial.rows
         (call,), (stale,) = part.steps[:2]
-        pads = filled(call, part.run, axes, rows, fill, stale)
+        pads = trial.pads()
         if pads is None:
             return None
         probe = with_real_rows(call, part.run, axes, 1, stale)
-        others = self._fewer.calls(batch, rows)
+        others = self.references.fewer(trial.beside).calls(replace(batch, part=part), rows)
         runs = replace(part, steps=((call,), (pads,), (probe,)))
-        return Family(runs, rows, ((pads,),), others, rows.real, (axes,))
-
-    def _made(self, family: Family) -> Reference:
-        ground, part = self._ground, family.part
-        base = ground.left(part, family.base)
-        reference = Reference(
-            rows=family.rows,
-            base=base,
-            before=ground.before(part, family.base, frozenset(base)),
-            probe=ground.left(part, family.probe),
-            shorter=self._shorter(family),
-            tolerance=self.tolerance,
-            known=self._known(family, base),
-        )
-        reference.add_noise(ground.left(part, family.base))
-        return reference
-
-    def _shorter(self, family: Family) -> Shorter | None:
-        """Return what fewer rows leave, or None: such a run may be what code is not made for."""
-        if not family.others:
-            return None
-        ground, part = self._ground, family.part
-        try:
-            left = [ground.left(part, calls, is_fresh=True) for calls in family.others]
-        except CannotRunPadsError:
-            return None
-        is_root = part.path == self._part.path
-        probed = self._fewer.probed(part, family.rows) if is_root else ()
-        return Shorter(left[0], family.total, (*left[1:], *probed))
-
-    def _known(self, family: Family, base: Left) -> dict[str, Tensor]:
-        """Return where state of a called module belongs to real rows, as runs of the root showed."""
-        root = self.families.get(self._part.path)
-        if root is None or family.part.path == self._part.path:
-            return {}
-        reference = self.reference(root)
-        theirs = self._ground.storages(root.part)
-        owned: dict[tuple[int | None, torch.Size], Tensor] = {}
-        for path in reference.base:
-            mask = reference.owned(path) if path.startswith(STATE) else None
-            if mask is not None:
-                owned[theirs.get(path.removeprefix(STATE)), mask.shape] = mask
-        known: dict[str, Tensor] = {}
-        for name, storage in self._ground.storages(family.part).items():
-            value = base.get(f"{STATE}{name}")
-            if (
-                storage is not None
-                and isinstance(value, Tensor)
-                and (storage, value.shape) in owned
-            ):
-                known[f"{STATE}{name}"] = owned[storage, value.shape]
-        return known
+        return Family(runs, rows, ((pads,),), others, rows.real, (axes,), beside=trial.beside)
 
     def _inside(self, path: str) -> Outcome:
         family = self.families[path]
@@ -244,7 +183,7 @@ class PadJudge:
 
         def work() -> Outcome:
             try:
-                found = self._moved(family)
+                found = self.references.moved(family)
             except CannotRunPadsError as error:
                 return undecided(f"alone it {error}")
             return leak(found, family.rows, None)
@@ -282,7 +221,7 @@ class PadJudge:
         family = self.families[path]
         children = {name: self.families[name] for name in replaced}
         try:
-            found = moved_apart(family, children, self.reference(family), self._ground)
+            found = moved_apart(family, children, self.references.of(family), self._ground)
         except (CannotRunPadsError, StandInError) as error:
             return undecided(str(error))
         return leak(found, family.rows, None)

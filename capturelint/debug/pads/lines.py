@@ -69,7 +69,7 @@ def _leak(family: Family, judge: PadJudge, ground: Ground) -> Leak | None:
     output = judge.outcomes[path].evidence.output
     is_state = output.startswith(STATE)
     state = ground.storages(family.part).get(output.removeprefix(STATE)) if is_state else None
-    return first_leak(runs, judge.tolerance, state)
+    return first_leak(runs, judge.references.tolerance, state)
 
 
 def _calling(path: str, judge: PadJudge, ground: Ground) -> Sequence[Operation]:

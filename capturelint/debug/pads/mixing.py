@@ -42,6 +42,7 @@ class _Status(Enum):
     ROWS = "real rows moved"
     WHOLE = "something without rows moved"
     UNCLEAR = "it moved, and which rows cannot be told"
+    APART = "from here on the runs do other things"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +67,16 @@ def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | No
     for number, status in enumerate(statuses):
         if status is _Status.UNCLEAR:
             return None
+        if status is _Status.APART:
+            only = _on_one_line(_mixing(statuses, runs), runs)
+            return None if only is None else Leak(only)
         if status is _Status.ROWS:
             cause = _cause(number, statuses, runs)
             is_seen = not any(one in orders for one in _sources(runs, number, cause))
             return Leak(runs.base[cause], is_seen)
-    if len(statuses) != len(runs.base):
+    mixing = _mixing(statuses, runs)
+    if len(statuses) != len(runs.base) and not mixing:
         return _written(statuses, runs, state)
-    mixing = [
-        number
-        for number, status in enumerate(statuses)
-        if status is _Status.WHOLE and _has_rows(number, runs)
-    ]
     if mixing:
         only = _on_one_line(mixing, runs)
         return _written(statuses, runs, state) if only is None else Leak(only)
@@ -84,6 +84,15 @@ def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | No
     if moving:
         return Leak(_on_one_line(moving, runs), is_order=True)
     return _written(statuses, runs, state)
+
+
+def _mixing(statuses: Sequence[_Status], runs: Runs) -> Sequence[int]:
+    """Return the operations that make something without rows, which moved, of something with rows."""
+    return [
+        number
+        for number, status in enumerate(statuses)
+        if status is _Status.WHOLE and _has_rows(number, runs)
+    ]
 
 
 def _on_one_line(numbers: Sequence[int], runs: Runs) -> Operation | None:
@@ -118,7 +127,7 @@ def _statuses(
     """
     for number, (base, filled) in enumerate(zip(runs.base, runs.filled, strict=False)):
         if (base.name, base.place) != (filled.name, filled.place):
-            yield _Status.UNCLEAR
+            yield _Status.APART
             return
         if base.name.startswith(_UNWRITTEN):
             yield _Status.STILL

@@ -22,6 +22,9 @@ from capturelint.debug.pads.rows import (
     settled,
 )
 
+# Times the bound: code that tells full rows from others may compute the same in another way.
+_CLEARLY = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -113,6 +116,29 @@ class Reference:
                 found = Moved(doubt=f"runs on the same rows differ in `{path}` by themselves")
             doubt = doubt or found.doubt
         return Moved(doubt=doubt)
+
+    def may_move(self, left: Left) -> bool:
+        """Return whether real rows of a result, or a single number, are clearly something else.
+
+        That is a first look, where it is not known which of the state belongs to real rows.
+        """
+        return any(
+            self._is_clearly_moved(path, value, left[path])
+            for path, value in self.base.items()
+            if isinstance(value, Tensor) and path in left
+        )
+
+    def _is_clearly_moved(self, path: str, value: Tensor, other: object) -> bool:
+        axes = self.axes(path)
+        if not isinstance(other, Tensor) or value.shape != other.shape:
+            return False
+        if not axes and value.numel() != 1:
+            return False
+        real = [real_part(one, axes or (), self.rows) for one in (value, other)]
+        found = difference(real[0], real[1], self.tolerance)
+        if found is None or found.largest is None or found.tolerance is None:
+            return False
+        return not found.largest <= _CLEARLY * found.tolerance
 
     def _may_be_noise(self, path: str, found: Difference) -> bool:
         """Return whether eager runs of the same differ so much that chance may be all there is."""

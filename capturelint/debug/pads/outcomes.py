@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.outcome import Outcome
-from capturelint.debug.pads.fills import Fill
 from capturelint.debug.pads.moved import Moved
 from capturelint.debug.pads.rows import Rows
 from capturelint.errors import CapturelintError
@@ -31,7 +30,7 @@ def failing_in(outcomes: Mapping[str, Outcome], paths: Sequence[str]) -> list[st
     return [path for path in paths if path in outcomes and outcomes[path].verdict in wrong]
 
 
-def leak(found: Moved, rows: Rows, fill: Fill | None) -> Outcome:
+def leak(found: Moved, rows: Rows, fill: str | None) -> Outcome:
     """Return what it means that something moved, or that nothing did. `fill`: what did it, if known."""
     moved = found.difference
     if moved is None:
@@ -45,7 +44,7 @@ def leak(found: Moved, rows: Rows, fill: Fill | None) -> Outcome:
             difference=moved.largest,
             tolerance=moved.tolerance,
             dtype=moved.dtype,
-            fills=() if fill is None else (fill.name,),
+            fills=() if fill is None else (fill,),
             rows=str(rows),
         ),
     )

@@ -420,6 +420,29 @@ def test_a_line_that_mixes_rows_in_another_order_is_likely(in_session: InSession
     in_session(body)
 
 
+class AsksOnTheHost(nn.Module):
+    def forward(self, x: torch.Tensor, full: torch.Tensor) -> torch.Tensor:
+        return x * 2 if bool(full.all()) else x  # asks
+
+
+def test_a_choice_on_the_host_is_a_leak_where_real_rows_alone_would_not_decide(
+    in_session: InSession,
+) -> None:
+    def body(backend: Backend) -> None:
+        def some_full(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+            return inputs(seed), torch.tensor([False, True, False, True])
+
+        report = judged(backend, AsksOnTheHost(), some_full)
+        leaks = [one for one in report.culprits if one.effect is Effect.LEAKS]
+
+        assert [one.place and one.place.source for one in leaks] == [
+            "return x * 2 if bool(full.all()) else x  # asks"
+        ]
+        assert leaks[0].evidence.fills == ("False next to True in `full`",)
+
+    in_session(body)
+
+
 class ScalesByAll(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = x.float()
