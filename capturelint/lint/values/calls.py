@@ -55,6 +55,8 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
             return answer
         if "env" in name and _names_debug_flag(arguments):
             return OFF
+        if name == "isEnabledFor" and arguments.positional == (OFF,):
+            return OFF
     if receiver is not None and (receiver.is_tensor or _is_proven(receiver, target, name)):
         return _tensor_method(frame, receiver, name, arguments, node)
     return _called(frame, receiver, target, name, arguments, node)

@@ -27,6 +27,7 @@ _OFF = [
     "DEBUG_BY_STAR",
     "self.CHECK_INPUT",
     "self.training",
+    "_LOGGER.isEnabledFor(logging.DEBUG)",
 ]
 _OPEN = [
     'os.environ.get("X_FAST")',
@@ -40,8 +41,11 @@ _OPEN = [
     "debugging",
     "tools.lastTRACE",
     "self.CHUNK",
+    "_LOGGER.isEnabledFor(logging.INFO)",
+    "_LOGGER.isEnabledFor(debugging)",
 ]
 _AROUND = """
+import logging
 import os
 
 import envs
@@ -50,6 +54,7 @@ from elsewhere import *
 from tools import get_bool_env_var, get_level, read_env_flag
 
 _DEBUG = envs.read("a")
+_LOGGER = logging.getLogger(__name__)
 _FAST = envs.read("b")
 VERBOSE_LOGS = os.environ.get("SOMETHING")
 
