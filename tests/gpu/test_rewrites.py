@@ -50,6 +50,8 @@ def test_the_same_is_written_as_on_the_simulator(example: Example) -> None:
     shown = classes(example.fixed.read_text(encoding="utf-8"))
 
     assert classes(rewrite.text)[example.name] == shown[example.name]
+    is_timed = any(note.startswith("an eager step of the case takes ") for note in rewrite.notes)
+    assert is_timed == (example.name != "ItemArith")
 
 
 def _made(path: Path) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
@@ -19,6 +19,7 @@ from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.patterns.order import Pattern, sites
+from capturelint.rewrite.proof.cost import computed
 from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
 from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
@@ -53,7 +54,8 @@ class Rewriting:
     `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
     `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
     `copies`: a result no longer shares memory with an input or a buffer. `is_partial`: places that
-    cannot be rewritten stay; `refused` says why, by their text.
+    cannot be rewritten stay; `refused` says why, by their text. `computes`: what the new code computes
+    more than the old, such as both arms.
     """
 
     path: str
@@ -70,6 +72,7 @@ class Rewriting:
     is_partial: bool = False
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
+    computes: dict[str, None] = field(default_factory=dict)
 
     def run(self) -> int:
         """Rewrite all that patterns know, and return the number of places.
@@ -144,6 +147,7 @@ class Rewriting:
             except KeptError as error:
                 reasons.append(str(error))
             else:
+                self.computes.update(dict.fromkeys(filter(None, [computed(pattern)])))
                 return
         raise KeptError(reasons[0] if reasons else "no pattern is known for it")
 
@@ -251,6 +255,10 @@ class Rewriting:
     def code(self) -> CodeType:
         """Return the function's code as it is by now."""
         return code_in(compile(self.text, self.path, "exec"), self.qualname)
+
+    def swapped(self) -> AbstractContextManager[None]:
+        """Return a context in which the function runs the new code."""
+        return swapped(self.functions, self.code(), self.names)
 
     @contextmanager
     def _running(self, code: CodeType, names: Mapping[str, object]) -> Iterator[None]:

@@ -26,6 +26,14 @@ from capturelint.finding import Effect
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
 from capturelint.rewrite.observed import qualname_at
+from capturelint.rewrite.proof.cost import (
+    NO_TIME,
+    cuda_timer,
+    in_words,
+    time_in_words,
+    times_of,
+    work_of,
+)
 from capturelint.rewrite.proof.function import KeptError, Rewriting
 from capturelint.rewrite.proof.remaining import left_over, still_blamed
 from capturelint.rewrite.proof.swapping import swapped
@@ -34,6 +42,7 @@ from capturelint.rewrite.proof.whole import Whole
 from capturelint.verdict import Culprit, Kept, Place, Report, Rewrite
 
 _AGAIN = "judge what was written"
+_COST = "count what is computed more"
 
 
 def judge_and_rewrite(
@@ -234,7 +243,8 @@ class _Work:
             )
             if places:
                 done = [rewriting for rewriting, _ in file.done.values()]
-                yield Rewrite(path, file.held, file.text, places, tuple(self._notes(done)))
+                notes = (*self._notes(done), *self._costs(done))
+                yield Rewrite(path, file.held, file.text, places, notes)
 
     def _notes(self, done: list[Rewriting]) -> Iterator[str]:
         how = "bit for bit" if all(one.is_exact for one in done) else "within tolerance"
@@ -248,6 +258,26 @@ class _Work:
             yield "gradients that were None are zeros now, which weight decay tells apart"
         if any(one.copies for one in done):
             yield "a result no longer shares memory with what the old code returned itself"
+
+    def _costs(self, done: list[Rewriting]) -> Iterator[str]:
+        """Yield what the functions of a file compute more than they did, each by itself."""
+        benches = [self._bench(part, _COST) for part in self._warm.instance.parts.values()]
+        wasteful = [one for one in done if one.computes]
+        if not wasteful or self._ledger.died(_COST):
+            return
+        self._emit(Said("counting what is computed more"))
+        before = work_of(benches)
+        steps = max(len(bench.part.steps) for bench in benches)
+        for one in wasteful:
+            with one.swapped():
+                after = work_of(benches)
+            if before is not None and after is not None:
+                what = " and ".join(one.computes)
+                yield f"{one.qualname}: {in_words(what, before, after, steps=steps)}"
+        if self._backend.name != "cuda":
+            yield NO_TIME
+            return
+        yield time_in_words(*times_of(benches, self._rewritten, cuda_timer))
 
 
 def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:
