@@ -6,13 +6,15 @@ memory pool, captured from the largest size down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import kind_of
 from capturelint.debug.cases.requirements import require_torch
 from capturelint.debug.settings import Settings
+from capturelint.errors import shown
 from capturelint.measure.graphs.mistakes import RunnerError
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from capturelint.measure.graphs.capturing import Captured
 
 _RESULTS = ("copy", "view")
+_PAIR = 2  # a module and its inputs
 
 
 class GraphRunner:
@@ -34,8 +37,8 @@ class GraphRunner:
     modules that run eagerly, and with them the lines of what calls them; what they call around
     them is captured in pieces. `warmup`: eager calls before each capture. `backend`: `cuda`;
     `simulated`, to try it without a GPU; or a backend with its session open. None is `cuda`. One by
-    name is open until `close`. `settings`: `dtype`, `autocast` and `seed` of the examples, as
-    `bisect` has them.
+    name is open until `close`. `settings`: by name as `bisect` has them; `dtype`, `autocast`, `seed`
+    and `capture_error_mode` count.
 
     Making it runs user code: calls change state as calls do. Each later call runs `prepare(step)`,
     copies its arguments in, replays the graph of the next size up and returns the real rows. Above
@@ -56,10 +59,10 @@ class GraphRunner:
         *,
         pad: str = "zero",
         result: str = "copy",
-        eager: Sequence[str] = (),
+        eager: str | Sequence[str] = (),
         warmup: int = 3,
         backend: Backend | str | None = None,
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, object] | None = None,
         watch: Callable[[int, str, str], AbstractContextManager[None]] | None = None,
     ) -> None:
         """Capture the graphs. `watch`: a context for each size, callable and phase, `warm-up` or `capture`."""
@@ -70,14 +73,15 @@ class GraphRunner:
 
         if result not in _RESULTS:
             raise RunnerError(f"result is {result!r}; it must be one of {', '.join(_RESULTS)}")
+        _check_warmup(warmup)
         choices = Choices(
-            settings or Settings(),
-            warmup=max(1, warmup),
-            eager=tuple(eager),
+            _settings(settings),
+            warmup=warmup,
+            eager=(eager,) if isinstance(eager, str) else tuple(eager),
             is_view=result == "view",
             watch=watch or (lambda _size, _name, _phase: nullcontext()),
         )
-        self.case = case if isinstance(case, Case) else Case(*case)
+        self.case = _case(case)
         names = list(self.case.named)
         self._only = names[0] if len(names) == 1 else None
         self._stepping = Stepping(self.case, sizes, pad=pad, choices=choices, backend=backend)
@@ -101,11 +105,11 @@ class GraphRunner:
         if self._only is None:
             names = ", ".join(self.case.named)
             raise RunnerError(f"the case has {names}; use `call(NAME, ...)`")
-        return self._stepping.run(self.captured(self._only), args, kwargs)
+        return self._stepping.run(self._only, args, kwargs)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run one step of the callable `name`."""
-        return self._stepping.run(self.captured(name), args, kwargs)
+        return self._stepping.run(name, args, kwargs)
 
     def size_for(self, rows: int) -> int | None:
         """Return the size that so many rows run at, None where they run eagerly."""
@@ -113,13 +117,7 @@ class GraphRunner:
 
     def captured(self, name: str = "") -> Captured:
         """Return a callable with its graphs, for measuring their parts."""
-        found = self._stepping.captured.get(name)
-        if found is not None:
-            return found
-        if name in self.case.named:
-            raise RunnerError("the runner is closed; make another")
-        known = ", ".join(one or "only one, without a name" for one in self.case.named)
-        raise RunnerError(f"the case has no callable {name!r}; it has {known}")
+        return self._stepping.named(name)
 
     def close(self) -> None:
         """Give the memory of all graphs back. No call is possible afterwards."""
@@ -130,3 +128,29 @@ class GraphRunner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _case(given: object) -> Case:
+    if isinstance(given, Case):
+        return given
+    if not isinstance(given, tuple) or len(given) != _PAIR:
+        told = f"a tuple of {len(given)}" if isinstance(given, tuple) else kind_of(given)
+        raise RunnerError(f"case is {told}; give (module, inputs), or a capturelint.Case")
+    return Case(*given)
+
+
+def _check_warmup(calls: object) -> None:
+    if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
+        raise RunnerError(f"warmup is {shown(calls)}; give a whole number, 1 or more")
+
+
+def _settings(given: Settings | Mapping[str, object] | None) -> Settings:
+    if isinstance(given, Settings):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise RunnerError(
+            f'settings is {kind_of(given)}; give a dict such as {{"dtype": "bfloat16"}}'
+        )
+    from capturelint.debug.choices import settings_from
+
+    return settings_from(given or {})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
-from capturelint.debug.trees.memory import span_of, storage_key
+from capturelint.debug.trees.memory import may_share
 from capturelint.debug.trees.trees import leaves
 
 
@@ -19,7 +19,9 @@ def aliases(
     return tuple(
         f"{f'`{path}` of the result' if path else 'the result'} lies in the memory of {where}"
         for path, tensor in _tensors(results)
-        for where in [next((name for name, one in places if _overlap(tensor, one)), None)]
+        for where in [
+            next((name for name, one in places if tensor is one or may_share(tensor, one)), None)
+        ]
         if where is not None
     )
 
@@ -28,13 +30,3 @@ def _tensors(tree: object) -> Iterator[tuple[str, Tensor]]:
     for leaf in leaves(tree):
         if isinstance(leaf.value, Tensor):
             yield leaf.path, leaf.value
-
-
-def _overlap(first: Tensor, second: Tensor) -> bool:
-    if first is second:
-        return True
-    key = storage_key(first)
-    if key is None or key != storage_key(second):
-        return False
-    one, other = span_of(first), span_of(second)
-    return one.start < other.stop and other.start < one.stop

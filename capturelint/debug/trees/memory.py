@@ -109,3 +109,35 @@ def is_overlapping(tensor: Tensor) -> bool:
             return tensor.numel() > 0
         extent = (n - 1) * step + extent
     return False
+
+
+def may_share(one: Tensor, other: Tensor) -> bool:
+    """Return whether some element of `one` may lie where one of `other` does."""
+    key = storage_key(one)
+    if key is None or key != storage_key(other):
+        return False
+    first, second = span_of(one), span_of(other)
+    if first.start >= second.stop or second.start >= first.stop:
+        return False
+    return not _are_parts(one, other)
+
+
+def _are_parts(one: Tensor, other: Tensor) -> bool:
+    """Return whether two are different parts of one dense tensor, such as two chunks of its columns."""
+    if one.dtype != other.dtype or one.stride() != other.stride():
+        return False
+    dims = sorted(zip(one.stride(), one.shape, other.shape, strict=True), reverse=True)
+    left, right = int(one.storage_offset()), int(other.storage_offset())
+    found, room = False, None
+    for step, n, m in dims:
+        if (n, m) == (1, 1):
+            continue
+        if step == 0 or (room is not None and room % step):
+            return False
+        (place, left), (place_of_other, right) = divmod(left, step), divmod(right, step)
+        end, end_of_other = place + n, place_of_other + m
+        if room is not None and max(end, end_of_other) * step > room:
+            return False  # it goes on in the next row
+        found = found or end <= place_of_other or end_of_other <= place
+        room = step
+    return found or left != right

@@ -20,6 +20,7 @@ __all__ = [
     "copied",
     "copy_into",
     "leaves",
+    "leaves_and_kinds",
     "nodes",
     "with_same_tensors",
 ]
@@ -45,9 +46,16 @@ def leaves(tree: object) -> list[Leaf]:
     return _Walk().leaves(tree, "")
 
 
+def leaves_and_kinds(tree: object) -> tuple[list[Leaf], list[tuple[str, type]]]:
+    """Return the leaves of `tree`, and the path and class of each container and object around them."""
+    walk = _Walk()
+    return walk.leaves(tree, ""), walk.kinds
+
+
 class _Walk:
     def __init__(self) -> None:
         self.entered: set[int] = set()  # containers that are being walked, objects that were met
+        self.kinds: list[tuple[str, type]] = []  # in the order in which they are entered
 
     def leaves(self, value: object, path: str) -> list[Leaf]:
         held = branches(value, path)
@@ -56,6 +64,7 @@ class _Walk:
         if id(value) in self.entered:
             return []
         self.entered.add(id(value))
+        self.kinds.append((path, type(value)))
         found = [leaf for branch, item in held for leaf in self.leaves(item, branch)]
         if not is_object(type(value)):
             self.entered.discard(id(value))

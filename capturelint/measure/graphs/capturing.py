@@ -12,7 +12,7 @@ from torch import Tensor
 
 from capturelint.debug.attempts.part import Call
 from capturelint.debug.attempts.refused import refused
-from capturelint.debug.backend import Backend, SpentError
+from capturelint.debug.backend import Backend, CannotTellError, SpentError
 from capturelint.debug.cases.arguments import Calls
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import raised, summary
@@ -22,9 +22,9 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.trees.copies import nodes
 from capturelint.errors import CapturelintError, shown_path
 from capturelint.measure.graphs.form import Form, form_of
-from capturelint.measure.graphs.layout import Slot, slots_of
+from capturelint.measure.graphs.layout import Slot, check_names, slots_of
 from capturelint.measure.graphs.mistakes import RunnerError
-from capturelint.measure.graphs.outputs import Kept, Result, result_of, shapes_of
+from capturelint.measure.graphs.outputs import Kept, Result, Seen, Shared, result_of, seen_in
 from capturelint.measure.graphs.pieces import Pieces, exclusion_of
 from capturelint.measure.graphs.rung import Buffers, Graphed, Rung, buffers_of
 from capturelint.measure.graphs.sized import case_at
@@ -96,15 +96,19 @@ class Building:
         examples = {size: self._example(size) for size in (*self._sizes, *probe)}
         made: dict[str, Captured] = {}
         buffers: dict[tuple[str, int], Buffers] = {}
+        forms = {name: self._form(name, run, examples) for name, run in self._case.named.items()}
+        check_names(list(forms.values()), self._case.batch_dims)
         for name, run in self._case.named.items():
-            form, slots = self._layout(name, run, examples)
-            shapes = {}
+            form = forms[name]
+            slots = self._slots(form, name, examples)
+            seen = {}
             for size, example in examples.items():
                 own = buffers_of(size, slots, example.calls[name], example.shared)
                 with self._choices.watch(size, name, "warm-up"):
-                    shapes[size] = self._warmed_up(name, run, own)
+                    seen[size] = self._warmed_up(name, run, own)
+                own.check_apart(form.values(*example.calls[name]))
                 buffers[name, size] = own
-            made[name] = Captured(name, run, form, slots, result_of(form.callable, shapes))
+            made[name] = Captured(name, run, form, slots, result_of(form.callable, seen))
         try:
             for size in reversed(self._sizes):
                 for name, one in made.items():
@@ -120,22 +124,22 @@ class Building:
         steps = calls_of(case_at(self._case, size), self._choices.settings, self._backend)
         return _Example(steps(0), tuple(steps.shared.objects.values()))
 
-    def _layout(
+    def _form(
         self, name: str, run: Callable[..., object], examples: Mapping[int, _Example]
-    ) -> tuple[Form, tuple[Slot, ...]]:
-        form = form_of(name, run, Call(*examples[self._sizes[-1]].calls[name]))
+    ) -> Form:
+        return form_of(name, run, Call(*examples[self._sizes[-1]].calls[name]))
+
+    def _slots(self, form: Form, name: str, examples: Mapping[int, _Example]) -> tuple[Slot, ...]:
         values = {size: form.values(*one.calls[name]) for size, one in examples.items()}
         held = {tensor for one in examples.values() for tensor in one.held}
-        return form, slots_of(form, values, held, self._case.batch_dims)
+        return slots_of(form, values, held, self._case.batch_dims)
 
     def modes(self) -> AbstractContextManager[None]:
         """Return a context in which the case runs: with gradients or not, as it says."""
         return modes_of(self._case, self._choices.settings)
 
-    def _warmed_up(
-        self, name: str, run: Callable[..., object], buffers: Buffers
-    ) -> list[tuple[str, tuple[int, ...]]]:
-        """Call on static buffers until it is warm. Return the shapes of its result."""
+    def _warmed_up(self, name: str, run: Callable[..., object], buffers: Buffers) -> Seen:
+        """Call on static buffers until it is warm. Return what the last call returned."""
         label = f"{name or 'the case'}, called eagerly at size {buffers.size},"
         values = list(buffers.values)
         example = [v.detach().clone() if isinstance(v, Tensor) else v for v in values]
@@ -150,12 +154,16 @@ class Building:
             result = buffers.note_written(call)
             for _ in range(self._choices.warmup - 1):
                 result = call()
-        except (CapturelintError, NotImplementedError):
+        except CapturelintError:
             raise
+        except CannotTellError as error:
+            raise RunnerError(f"{label} cannot be run here: {error}") from error
+        except SpentError as error:
+            raise RunnerError(f"{label} lost the device: {error}; start a fresh process") from error
         except Exception as error:
             raise raised(label, error) from error
         self._refill(buffers, example)
-        return shapes_of(result)
+        return seen_in(result)
 
     def _refill(self, buffers: Buffers, example: Iterable[object]) -> None:
         with torch.no_grad():
@@ -164,8 +172,12 @@ class Building:
                     to.copy_(value)
 
     def _prepare(self) -> None:
-        if self._case.prepare is not None:
+        if self._case.prepare is None:
+            return
+        try:
             self._case.prepare(0)
+        except Exception as error:
+            raise raised("prepare(0)", error) from error
 
     def _rung(self, one: Captured, buffers: Buffers) -> Rung:
         self._prepare()
@@ -194,14 +206,14 @@ class Building:
             exclusion = exclusion_of(one.run, one.name, self._choices.eager)
             if exclusion.excluded:
                 pieces = Pieces(one.run, buffers.arguments, exclusion, self._backend, self.modes)
-                return _KeptPieces(pieces) if self._choices.is_view else pieces
+                return _KeptPieces(pieces, buffers.shared) if self._choices.is_view else pieces
         args, kwargs = buffers.arguments()
         if not self._choices.is_view:
             with self.modes():
                 return self._backend.capture(lambda: one.run(*args, **kwargs))
         with self.modes():
             with self._backend.warming_up():
-                kept = Kept(one.run(*args, **kwargs))
+                kept = Kept(one.run(*args, **kwargs), buffers.shared)
             own, own_names = buffers.arguments()
             return self._backend.capture(lambda: kept.take(one.run(*own, **own_names)))
 
@@ -209,9 +221,9 @@ class Building:
 class _KeptPieces:
     """Pieces whose result is copied to memory of its own."""
 
-    def __init__(self, pieces: Pieces) -> None:
+    def __init__(self, pieces: Pieces, shared: Shared) -> None:
         self._pieces = pieces
-        self._kept = Kept(pieces.output)
+        self._kept = Kept(pieces.output, shared)
         self.output: object = None
 
     def replay(self) -> None:

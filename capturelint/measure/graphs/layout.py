@@ -54,6 +54,8 @@ class Slot:
             raise self._error(f"{_short(value.dtype)} instead of {_short(self.dtype)}")
         if value.device != self.device:
             raise self._error(f"on {value.device} instead of {self.device}")
+        if value.layout is not torch.strided or value.is_nested:
+            raise self._error("of a layout that has no rows to copy")
         shape, dim = value.shape, self.dim
         if dim is None:
             if shape != self.shape:
@@ -85,7 +87,7 @@ def slots_of(
     slots = []
     for index, name in enumerate(form.leaves):
         values = {size: leaves[index] for size, leaves in examples.items()}
-        slots.append(_slot(name, values, held, _declared(form, name, dims)))
+        slots.append(_slot(name, values, held, _declared(form.callable, name, dims)))
     if all(slot.dim is None for slot in slots):
         raise RunnerError(
             f"no argument of {form.callable} grows with the batch; `inputs` must make as many rows as"
@@ -95,7 +97,7 @@ def slots_of(
 
 
 def _slot(
-    name: str, values: Mapping[int, object], held: set[int], declared: Sequence[int | None]
+    name: str, values: Mapping[int, object], held: set[int], declared: _Declared | None
 ) -> Slot:
     tensors = {size: value for size, value in values.items() if isinstance(value, Tensor)}
     if not tensors:
@@ -113,11 +115,7 @@ def _slot(
     if len(grown) > 1:
         raise RunnerError(f"`{name}` grows in more than one dimension: {_listed(shapes)}")
     dim, unit = next(iter(grown.items()), (None, 1))
-    for said in declared:
-        if dim is not None and (said is None or said % first.dim() != dim):
-            raise RunnerError(
-                f"batch_dims says {said} for `{name}`, but dimension {dim} grows: {_listed(shapes)}"
-            )
+    _check_declared(name, declared, dim, shapes)
     return Slot(name, shapes[largest], first.dtype, first.device, dim, unit)
 
 
@@ -141,15 +139,56 @@ def growth(what: str, shapes: Mapping[int, tuple[int, ...]]) -> dict[int, int]:
     return found
 
 
-def _declared(form: Form, name: str, dims: Dims) -> tuple[int | None, ...]:
-    """Return what is said of an argument: nothing, its dimension, or None where it has no rows."""
-    if dims is None or isinstance(dims, int):
-        return () if dims is None else (dims,)
-    for key, dim in dims.items():
-        own = key.removeprefix(f"{form.callable}.")
-        if name == own or name.startswith((f"{own}.", f"{own}[")):
-            return (dim,)
-    return ()
+def check_names(forms: Sequence[Form], dims: Dims) -> None:
+    """Raise `RunnerError` if `batch_dims` names an argument that no callable has."""
+    for key in dims if isinstance(dims, Mapping) else ():
+        if not any(_is_in(one.callable, name, key) for one in forms for name in one.leaves):
+            names = ", ".join(name for one in forms for name in one.leaves)
+            raise RunnerError(f"batch_dims names {key!r}; the arguments are {names}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What is said of an argument: its dimension, None where it has no rows. `is_own`: of it alone."""
+
+    dim: int | None
+    is_own: bool
+
+
+def _declared(callable_: str, name: str, dims: Dims) -> _Declared | None:
+    if dims is None:
+        return None
+    if isinstance(dims, int):
+        return _Declared(dims, is_own=False)
+    keys = [key for key in dims if _is_in(callable_, name, key)]
+    if not keys:
+        return None
+    key = max(keys, key=len)  # the one that says most exactly which it is
+    return _Declared(dims[key], is_own=key.removeprefix(f"{callable_}.") == name)
+
+
+def _is_in(callable_: str, name: str, key: str) -> bool:
+    own = key.removeprefix(f"{callable_}.")
+    return name == own or name.startswith((f"{own}.", f"{own}["))
+
+
+def _check_declared(
+    name: str, said: _Declared | None, dim: int | None, shapes: Mapping[int, tuple[int, ...]]
+) -> None:
+    """Raise `RunnerError` if `batch_dims` says another dimension than the one that grows."""
+    if said is None:
+        return
+    most = len(next(iter(shapes.values())))
+    is_there = said.dim is not None and -most <= said.dim < most
+    if dim is None:
+        if said.is_own and said.dim is not None:
+            raise RunnerError(
+                f"batch_dims says {said.dim} for `{name}`, but no dimension grows: {_listed(shapes)}"
+            )
+    elif said.dim is None or not is_there or said.dim % most != dim:
+        raise RunnerError(
+            f"batch_dims says {said.dim} for `{name}`, but dimension {dim} grows: {_listed(shapes)}"
+        )
 
 
 def _with_rows(shape: tuple[int, ...], dim: int, unit: int) -> str:

@@ -21,7 +21,7 @@ from capturelint.debug.attempts.runs import Inputs
 from capturelint.debug.backend import Backend, Captured
 from capturelint.debug.running import names_of
 from capturelint.debug.trees.copies import copied, nodes
-from capturelint.debug.trees.trees import ArgumentVariesError
+from capturelint.debug.trees.trees import ArgumentVariesError, leaves
 from capturelint.measure.graphs.mistakes import RunnerError
 
 
@@ -192,13 +192,17 @@ class Pieces:
 
     def _refuse_written(self, module: nn.Module, call: Call) -> None:
         """Run a call once eagerly. Raises `RunnerError` if it writes its arguments."""
-        before = copied(named(module, call))
+        arguments = named(module, call)
+        before, versions = copied(arguments), _versions(arguments)
         with self._backend.warming_up():
             call.of(module)
         found = difference(before, named(module, call), EXACT)
-        if found is not None:
+        # What was there before may have been written again.
+        written = [path for path, one in _versions(arguments).items() if one != versions.get(path)]
+        if found is not None or written:
+            path = written[0] if found is None else found.path
             raise RunnerError(
-                f"{self._path(module)} writes its argument `{found.path}`, which the code"
+                f"{self._path(module)} writes its argument `{path}`, which the code"
                 " around it would not see; exclude what calls it too"
             )
 
@@ -223,3 +227,12 @@ class Pieces:
             ) from None
         piece.captured.replay()
         return piece.captured.output
+
+
+def _versions(arguments: object) -> dict[str, int]:
+    """Return how often each tensor was written, by path."""
+    return {
+        leaf.path: leaf.value._version  # noqa: SLF001 - no other way
+        for leaf in leaves(arguments)
+        if isinstance(leaf.value, Tensor) and not leaf.value.is_inference()
+    }

@@ -13,11 +13,12 @@ from torch import Tensor
 from capturelint.debug.attempts.compare import EXACT, difference
 from capturelint.debug.trees.copies import with_others, with_same_tensors
 from capturelint.debug.trees.descriptions import described
-from capturelint.debug.trees.memory import is_overlapping
-from capturelint.debug.trees.static_inputs import ArgumentVariesError, check_alike
+from capturelint.debug.trees.memory import is_overlapping, may_share
 from capturelint.debug.trees.trees import leaves
 from capturelint.measure.graphs.layout import Slot
 from capturelint.measure.graphs.mistakes import RunnerError
+from capturelint.measure.graphs.outputs import Shared
+from capturelint.measure.graphs.same import is_same
 
 
 class Pad(Enum):
@@ -51,14 +52,14 @@ class Buffers:
     values: list[object]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    shared: tuple[object, ...]
+    shared: Shared
     twins: tuple[tuple[int, int], ...] = ()
     written: frozenset[int] = frozenset()
     _used: dict[int, int] = field(default_factory=dict)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments in structures made anew, which a call may change."""
-        return with_same_tensors((self.args, self.kwargs), shared=self.shared)
+        return with_same_tensors((self.args, self.kwargs), shared=self.shared.objects)
 
     def fill(self, values: Sequence[object], rows: int, pad: Pad) -> None:
         """Copy arguments in, and pad. They have the shapes that the slots say, and `rows` rows."""
@@ -66,6 +67,8 @@ class Buffers:
             if values[first] is not values[second]:
                 names = f"`{self.slots[first].name}` and `{self.slots[second].name}`"
                 raise RunnerError(f"{names} were one tensor when they were captured, and are two")
+        if self.written:
+            self.check_apart(values)
         is_whole = rows == self.size
         if is_whole:
             self._used.clear()
@@ -74,7 +77,8 @@ class Buffers:
             if value is buffer:
                 continue
             if slot.shape is None:
-                _check_same(slot, buffer, value)
+                if not is_same(buffer, value):
+                    raise _varies(slot, buffer, value)
             elif slot.is_held:
                 raise RunnerError(f"`{slot.name}` is another tensor than the one that was captured")
             elif is_whole or slot.dim is None:
@@ -114,13 +118,31 @@ class Buffers:
         own = {i: v for i, v in enumerate(self.values) if isinstance(v, Tensor)}
         own = {i: v for i, v in own.items() if not self.slots[i].is_held}
         before = {index: value.detach().clone() for index, value in own.items()}
+        versions = {index: value._version for index, value in own.items()}  # noqa: SLF001 - no other way
         result = call()
         self.written = frozenset(
             index
             for index, value in own.items()
-            if difference(before[index], value.detach(), EXACT) is not None
+            # A write of what was there has a version; one by a kernel of its own has a difference.
+            if value._version != versions[index]  # noqa: SLF001 - as above
+            or difference(before[index], value.detach(), EXACT) is not None
         )
         return result
+
+    def check_apart(self, values: Sequence[Any]) -> None:
+        """Raise `RunnerError` if a tensor that calls write lies in the memory of another one.
+
+        Each has a buffer of its own, where the code would not see what it writes into the other.
+        """
+        for index in self.written:
+            for other, value in enumerate(values):
+                if self.values[other] is self.values[index] or not isinstance(value, Tensor):
+                    continue
+                if may_share(values[index], value):
+                    names = f"`{self.slots[index].name}`, and `{self.slots[other].name}`"
+                    raise RunnerError(
+                        f"calls write {names} shares its memory; pass tensors that lie apart"
+                    )
 
 
 @dataclass(slots=True)
@@ -147,7 +169,7 @@ def buffers_of(
             made[id(value)] = _buffer(value)
     own = [made.get(id(value), value) for value in values]
     args, kwargs = with_others((args, kwargs), made)
-    return Buffers(size, slots, own, args, kwargs, shared, _twins(own))
+    return Buffers(size, slots, own, args, kwargs, Shared(shared), _twins(own))
 
 
 def _twins(values: Sequence[object]) -> tuple[tuple[int, int], ...]:
@@ -167,16 +189,10 @@ def _buffer(value: Tensor) -> Tensor:
         return made.requires_grad_(value.requires_grad)
 
 
-def _check_same(slot: Slot, captured: object, value: object) -> None:
-    if type(value) in _PLAIN and type(captured) is type(value) and value == captured:
-        return
-    try:
-        check_alike(captured, value)
-    except ArgumentVariesError:
-        raise RunnerError(
-            f"`{slot.name}` is {described(value)}, and was {described(captured)} when it was captured;"
-            " a graph keeps the first: pass a tensor on the device"
-        ) from None
-
-
-_PLAIN = (bool, int, float, str, bytes)
+def _varies(slot: Slot, captured: object, value: object) -> RunnerError:
+    told, was = described(value), described(captured)
+    is_ = f"another {told}" if told == was else f"{told}, and was {was}"
+    return RunnerError(
+        f"`{slot.name}` is {is_}{' than' if told == was else ''} when it was captured; a graph keeps"
+        " the first: pass a tensor on the device"
+    )

@@ -28,8 +28,10 @@ def case_at(case: Case, size: int) -> Case:
     return replace(case, inputs=partial(case.inputs, batch_size=size))
 
 
-def checked_sizes(sizes: Iterable[object]) -> tuple[int, ...]:
+def checked_sizes(sizes: object) -> tuple[int, ...]:
     """Return sizes in ascending order. Raises `RunnerError` if they make no ladder."""
+    if not isinstance(sizes, Iterable):
+        raise RunnerError(f"sizes is {shown(sizes)}; give whole numbers, such as [1, 4, 16]")
     found: list[int] = []
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:

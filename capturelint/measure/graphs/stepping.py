@@ -6,6 +6,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from capturelint.debug.running import modules_of, names_of
 from capturelint.debug.settings import Settings
 from capturelint.measure.graphs.capturing import Building, Captured, Choices
 from capturelint.measure.graphs.mistakes import RunnerError
+from capturelint.measure.graphs.outputs import without_gradients
 from capturelint.measure.graphs.rung import Pad
 from capturelint.measure.graphs.sized import checked_sizes
 
@@ -51,10 +53,11 @@ class Stepping:
         self._stream: Any = None
         self.step = 0
         with ExitStack() as opened:
-            device = _device(backend, opened)
+            device = _device(backend, choices.settings, opened)
             place_modules(modules_of(case.named).values(), device, choices.settings)
             self.captured = Building(case, self.sizes, device, choices).captured()
             self._opened = opened.pop_all()
+        self._order_streams()
 
     def close(self) -> None:
         """Give the memory of all graphs back."""
@@ -69,11 +72,22 @@ class Stepping:
         place = bisect_left(self.sizes, rows)
         return self.sizes[place] if rows > 0 and place < len(self.sizes) else None
 
-    def run(self, captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+    def named(self, name: str) -> Captured:
+        """Return a callable with its graphs. Raises `RunnerError` if there is none, or not any more."""
+        found = self.captured.get(name)
+        if found is not None:
+            return found
+        if name in self._case.named:
+            raise RunnerError("the runner is closed; make another")
+        known = ", ".join(one or "only one, without a name" for one in self._case.named)
+        raise RunnerError(f"the case has no callable {name!r}; it has {known}")
+
+    def run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
         """Return what one step of a callable returns."""
         if self._choices.is_view and threading.get_ident() != self._thread:
             raise RunnerError("with result='view' only the thread that made the runner may call it")
         with self._lock:
+            captured = self.named(name)
             values = captured.form.values(args, kwargs)
             rows = -1
             for slot, value in zip(captured.slots, values, strict=True):
@@ -81,16 +95,16 @@ class Stepping:
             step, self.step = self.step, self.step + 1
             if self._case.prepare is not None:
                 self._case.prepare(step)
+            self._order_streams()
             size = self.size_for(rows)
             if size is None:
                 with modes_of(self._case, self._choices.settings):
-                    return captured.run(*args, **kwargs)
+                    return without_gradients(captured.run(*args, **kwargs))
             return self._replayed(captured, values, rows, size)
 
     def _replayed(
         self, captured: Captured, values: Sequence[object], rows: int, size: int
     ) -> object:
-        self._order_streams()
         if not torch.is_grad_enabled():
             return self._on_rung(captured, values, rows, size)
         with torch.no_grad():
@@ -104,21 +118,26 @@ class Stepping:
         rung.graph.replay()
         if rung.buffers.written:
             rung.buffers.copy_back(values, rows)
-        is_view = self._choices.is_view
-        return captured.result.read(rung.graph.output, rows, size=size, is_view=is_view)
+        return captured.result.read(
+            rung.graph.output,
+            rows,
+            size=size,
+            shared=rung.buffers.shared,
+            is_view=self._choices.is_view,
+        )
 
     def _order_streams(self) -> None:
-        """Let this stream wait for the one that used the buffers last."""
+        """Let this stream wait for the one that ran the last step."""
         stream: Any = torch.cuda.current_stream()
         if self._stream is not None and stream != self._stream:
             stream.wait_stream(self._stream)
         self._stream = stream
 
 
-def _device(backend: Backend | str | None, opened: ExitStack) -> Backend:
+def _device(backend: Backend | str | None, settings: Settings, opened: ExitStack) -> Backend:
     """Return the backend that is asked for. The session of one by name is `opened`."""
-    if backend is not None and not isinstance(backend, str):
-        return backend
+    if hasattr(backend, "capture"):
+        return backend  # type: ignore[return-value] # one of its own
     name = "cuda" if backend is None else backend
     if name not in _BACKENDS:
         raise RunnerError(f"backend is {name!r}; it must be one of {', '.join(_BACKENDS)}")
@@ -127,7 +146,7 @@ def _device(backend: Backend | str | None, opened: ExitStack) -> Backend:
         raise RunnerError(
             f'a runner needs a GPU: {missing}; `backend="simulated"` tries it without one'
         )
-    device, _ = chosen(Settings(backend=name))
+    device, _ = chosen(replace(settings, backend=name))
     opened.enter_context(device.session())
     return device
 

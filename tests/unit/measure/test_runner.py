@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from capturelint import CapturelintError, Case, GraphRunner
-from tests.unit.measure.simulator import BACKEND
+from tests.unit.measure.made_runners import D, one, runner
 
-D = 4  # width
-SIZES = (1, 3, 8)
 pytestmark = pytest.mark.simulated
 
 
@@ -40,17 +38,9 @@ def inputs(seed: int, batch_size: int = 1) -> tuple[tuple[Tensor], dict[str, Ten
     return (x,), {"y": y}
 
 
-def one(seed: int, batch_size: int = 1) -> tuple[Tensor]:
-    return (torch.randn(batch_size, D, generator=torch.Generator().manual_seed(seed)),)
-
-
 def ready(rows: int, seed: int = 9) -> tuple[Tensor, Tensor]:
     (x,), keywords = inputs(seed, rows)
     return x.cuda(), keywords["y"].cuda()
-
-
-def runner(case: Case, sizes: tuple[int, ...] = SIZES, **choices: Any) -> GraphRunner:
-    return GraphRunner(case, sizes, backend=BACKEND, **choices)
 
 
 def assert_as_eager(run: GraphRunner, model: nn.Module, rows: int, seed: int = 9) -> None:
@@ -233,7 +223,7 @@ def test_it_runs_in_inference_mode_and_outside(mode: Any) -> None:
 def test_what_is_returned_has_no_gradients() -> None:
     run = runner(Case(nn.Linear(D, D), one, mode="train"))
 
-    assert not run(ready(2)[0]).requires_grad
+    assert [run(ready(rows)[0]).requires_grad for rows in (0, 2, 9)] == [False] * 3
 
 
 BAD: dict[str, tuple[Callable[[Tensor, Tensor], tuple[tuple[Any, ...], dict[str, Any]]], str]] = {
@@ -243,6 +233,7 @@ BAD: dict[str, tuple[Callable[[Tensor, Tensor], tuple[tuple[Any, ...], dict[str,
     "dimensions": (lambda x, y: ((x[0],), {"y": y}), r"`x` is \(4,\) instead of \(rows, 4\)"),
     "rows": (lambda x, y: ((x,), {"y": y[:1]}), "`y` is of 1 rows where others have 2"),
     "kind": (lambda x, y: ((x,), {"y": 3}), "`y` is 3; a graph takes only"),
+    "layout": (lambda x, y: ((x.to_sparse(),), {"y": y}), "`x` is of a layout that has no rows"),
     "missing": (lambda x, y: ((x,), {}), "is called with 1 positional argument;"),
     "by name": (lambda x, y: ((), {"x": x, "y": y}), "call it as the examples do"),
 }
@@ -289,6 +280,27 @@ REFUSED: dict[str, tuple[Case, str]] = {
         Case(lambda x: x, one, batch_dims=1),
         "batch_dims says 1 for `x`, but dimension 0",
     ),
+    "no such dim": (
+        Case(lambda x: x, one, batch_dims=2),
+        "batch_dims says 2 for `x`, but dimension 0 grows",
+    ),
+    "no such name": (
+        Case(lambda x: x, one, batch_dims={"y": 0}),
+        "batch_dims names 'y'; the arguments are x",
+    ),
+    "fixed": (
+        Case(
+            lambda x, y: x + y,
+            lambda seed, batch_size: (*one(seed, batch_size), torch.ones(D)),
+            batch_dims={"x": 0, "y": 0},
+        ),
+        "batch_dims says 0 for `y`, but no dimension grows",
+    ),
+    "not written": (Case(nn.Module(), one), "at size 1, raised NotImplementedError: Module"),
+    "prepare": (
+        Case(nn.Linear(D, D), one, prepare=lambda step: 1 // step),
+        r"prepare\(0\) raised ZeroDivisionError",
+    ),
     "no rows": (
         Case(lambda x: x, one, batch_dims={"x": None}),
         "batch_dims says None for `x`, but dimension 0 grows",
@@ -328,6 +340,11 @@ def test_a_case_that_cannot_be_captured_is_one_clear_line(why: str) -> None:
     ("sizes", "choices", "message"),
     [
         ((), {}, "sizes is empty"),
+        (4, {}, "sizes is 4; give whole numbers, such as"),
+        ((1,), {"warmup": 0}, "warmup is 0; give a whole number, 1 or more"),
+        ((1,), {"settings": 3}, "settings is an int; give a dict such as"),
+        ((1,), {"settings": {"dtyp": "bfloat16"}}, "no setting 'dtyp'; did you mean dtype?"),
+        ((1,), {"eager": "frist"}, "eager frist: no module has such a path; did you mean first"),
         ((0, 1), {}, "sizes holds 0"),
         ((1, 1), {}, "sizes holds 1 twice"),
         ((1,), {"pad": "nan"}, "pad is 'nan'; it must be one of zero, repeat-last, keep"),
@@ -384,8 +401,9 @@ def test_a_call_on_another_stream_waits_for_the_last_one(
     with torch.cuda.stream(second):
         run(x)
         run(x)
+    run(ready(9)[0])  # also a step that runs eagerly
 
-    assert waits == [(second, first)]
+    assert waits == [(second, first), (first, second)]
 
 
 def test_a_view_is_refused_to_a_second_thread() -> None:

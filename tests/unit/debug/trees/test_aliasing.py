@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from capturelint.debug.trees.aliasing import aliases
+from capturelint.debug.trees.memory import may_share
 
 _X = torch.zeros(4, 4)
 
@@ -37,3 +42,31 @@ def test_tensors_without_elements_share_nothing() -> None:
     nothing = torch.empty(0)
 
     assert aliases({"x": nothing}, nothing.view(0, 1), {}) == ()
+
+
+def places(tensor: torch.Tensor) -> set[int]:
+    grid = torch.arange(64).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return set(grid.flatten().tolist())
+
+
+_ENDS = st.tuples(st.integers(0, 3), st.integers(1, 4))
+_PARTS = st.tuples(_ENDS, _ENDS, _ENDS, st.permutations(range(3)))
+
+
+@given(st.tuples(_PARTS, _PARTS))
+def test_tensors_that_share_an_element_are_never_said_to_lie_apart(parts: Any) -> None:
+    whole = torch.zeros(4, 4, 4)
+    first, second = (
+        whole[slice(*a), slice(*b), slice(*c)].permute(order) for a, b, c, order in parts
+    )
+
+    assert may_share(first, second) or not places(first) & places(second)
+
+
+@given(st.integers(2, 4), st.integers(0, 2))
+def test_chunks_of_one_tensor_lie_apart_in_any_dimension(chunks: int, dim: int) -> None:
+    whole = torch.zeros(4, 4, 4)
+    first, second, *_ = whole.chunk(chunks, dim)
+
+    assert not may_share(first, second)
+    assert aliases({"x": first}, second, {}) == ()
