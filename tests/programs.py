@@ -17,6 +17,7 @@ class M(nn.Module):
         self.fc = nn.Linear(4, 4)
         self.w = nn.Parameter(torch.randn(4))
         self.register_buffer("seen", torch.zeros(4))
+        self.flag = True
 
     def forward(self, x, y, m):
 """
@@ -42,6 +43,24 @@ _WRITES = (
     "self.seen += 1",
     "{v} -= 0.5",
     "{v}.zero_()",
+    "{v}[:, 1] = {u}[:, 0]",
+    "self.seen.mul_(0.5)",
+    "{v}.clamp_(max=1.0)",
+)
+_ALIASES = ("{v}", "{v}", "{v}[0]", "{v}.view(4, 3).view(3, 4)", "{v}.detach()")
+_LOSSES = (
+    "F.mse_loss({v}[{m}], {u}[{m}])",
+    "F.l1_loss({v}[{m}], {u}[{m}])",
+    "F.smooth_l1_loss({v}[{m}], {u}[{m}])",
+    "{v}[{m}].sum()",
+    "{v}[~{m}].mean()",
+    "{v}[{m}].abs().sum()",
+)
+_READS = ("{t}.item()", "float({t})", "int({t})", "bool({t} > 0)", "{t}.detach().item()")
+_ROUND_TRIPS = (
+    "{v}.cpu().argsort().to({v}.device)",
+    "{v}.cpu().abs().sum(0).to({v}.device)",
+    "{v}.detach().cpu().argmax(-1).to({v}.device)",
 )
 
 
@@ -68,8 +87,14 @@ class _Writer:
         if kind < 0.15:
             return f"not {one}"
         if kind < 0.2:
-            return f"self.training and {one}"
-        return one.replace(" <", ".item() <") if kind < 0.3 else one
+            return f"{self.rng.choice(('self.training', 'self.flag'))} and {one}"
+        if kind < 0.24:
+            return f"-1 < {self.fill(_SCALARS)} < {self.rng.choice(_LIMITS)}"
+        if kind < 0.27:
+            return f"{one} or {self.rng.choice(('m.any()', 'm.all()', 'pos.all()'))}"
+        if kind < 0.3:
+            return f"self.seen.sum() > {self.rng.choice(_LIMITS)}"
+        return one.replace(" <", ".item() <") if kind < 0.42 else one
 
     def branch(self, depth: int) -> None:
         self.put(depth, f"if {self.test()}:")
@@ -82,7 +107,10 @@ class _Writer:
         for _ in range(self.rng.choice((1, 1, 2))):
             if depth < 2 and self.rng.random() < 0.15:
                 self.branch(depth)
-            elif self.rng.random() < 0.25:
+            elif depth < 2 and self.rng.random() < 0.08:
+                self.put(depth, f"if {self.rng.choice(('self.flag', 'not self.training'))}:")
+                self.put(depth + 1, f"{self.name()} = {self.fill(_UNARY)}")
+            elif self.rng.random() < 0.15:
                 self.put(depth, self.fill(_WRITES))
             else:
                 self.put(depth, f"{self.name()} = {self.fill(_UNARY)}")
@@ -111,14 +139,51 @@ class _Writer:
 
     def loop(self) -> None:
         name = self.name()
+        step = f"{name} = {name} * 0.7 + {self.fill(_UNARY[:3])} * 0.1"
+        if self.rng.random() < 0.4:
+            self.put(0, "i = 0")
+            self.put(0, f"while {self.fill(_SCALARS)} > {self.rng.choice(_LIMITS)} and i < 3:")
+            self.put(1, step)
+            self.put(1, "i += 1")
+            return
         self.put(0, "for _ in range(4):")
-        self.put(1, f"{name} = {name} * 0.7 + {self.fill(_UNARY[:3])} * 0.1")
+        self.put(1, step)
+        if self.rng.random() < 0.2:
+            self.put(1, self.fill(_WRITES))
         self.put(1, f"if {self.test()}:")
         self.put(2, "break")
 
     def number(self) -> None:
-        self.put(0, f"s = {self.fill(_SCALARS)}.item()")
-        self.put(0, f"{self.name()} = {self.name()} {self.rng.choice('*+-/')} s")
+        read = self.rng.choice(_READS).format(t=self.fill(_SCALARS))
+        self.put(0, f"s = {read}")
+        use = self.rng.choice(
+            ("{v} * s", "{v} + s", "s * {v}", "{v} / s", "{v}.clamp(min=s)", "torch.exp({v} * s)")
+        )
+        self.put(0, f"{self.name()} = {self.fill((use,))}")
+        if self.rng.random() < 0.2:
+            self.put(0, f"if s > {self.rng.choice(_LIMITS)}:")
+            self.put(1, f"{self.name()} = {self.fill(_UNARY)}")
+
+    def leave(self) -> None:
+        """Return early, perhaps out of a nested branch."""
+        self.put(0, f"if {self.test()}:")
+        if self.rng.random() < 0.3:
+            self.put(1, f"if {self.test()}:")
+            self.put(2, f"return x, y, {self.fill(_UNARY)}")
+        self.put(1, f"return x, {self.name()}, {self.fill(_UNARY)}")
+
+    def other(self) -> None:
+        """Put a new name for a tensor's memory, a loss, a round trip, or work in other precision."""
+        kind = self.rng.random()
+        if kind < 0.4:
+            self.put(0, f"{self.name()} = {self.fill(_ALIASES)}")
+        elif kind < 0.7:
+            self.put(0, f"{self.name()} = {self.name()} + {self.fill(_LOSSES)}")
+        elif kind < 0.85:
+            self.put(0, f"{self.name()} = {self.name()} + {self.fill(_ROUND_TRIPS)}")
+        else:
+            self.put(0, "with torch.autocast(x.device.type, dtype=torch.bfloat16):")
+            self.branch(1)
 
 
 def program(seed: int) -> str:
@@ -129,17 +194,21 @@ def program(seed: int) -> str:
         writer.put(0, one)
     for _ in range(rng.choice((1, 1, 2, 2, 3))):
         kind = rng.random()
-        if kind < 0.5:
+        if kind < 0.4:
             writer.branch(0)
-        elif kind < 0.75:
+        elif kind < 0.6:
             writer.masked()
-        elif kind < 0.85:
+        elif kind < 0.7:
             writer.loop()
-        else:
+        elif kind < 0.8:
             writer.number()
+        elif kind < 0.86:
+            writer.leave()
+        else:
+            writer.other()
         if rng.random() < 0.2:
             writer.put(0, f"{writer.name()} = {writer.fill(_UNARY)}")
-        if rng.random() < 0.1:
+        if rng.random() < 0.07:
             writer.put(0, writer.fill(_WRITES))
     writer.put(0, f"return x, y, a {rng.choice('+*')} b")
     return HEAD + "\n".join(writer.lines) + "\n"

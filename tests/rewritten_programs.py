@@ -1,67 +1,76 @@
-"""Random programs through `bisect --fix`, each rewrite held against the old program by other means.
-
-`python -m tests.rewritten_programs FIRST COUNT` prints what became of each kind, and those that are wrong.
-"""
+"""Random programs through `bisect --fix`, each rewrite held against the old program by other means."""
 
 from __future__ import annotations
 
-import copy
 import json
 import os
-import random
-import sys
-import tempfile
-import time
-import types
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, NoReturn
 
 from tests.programs import program
-from tests.unit.rewrite.cases import Example, judged
 
-_TRIALS = 80
 _MAKER = """
 
 def inputs(seed):
     g = torch.Generator().manual_seed(seed)
     return torch.randn(3, 4, generator=g), torch.randn(3, 4, generator=g), torch.rand(3, 4, generator=g) > 0.5
 """
+# Imported once, before the forks.
+_IMPORTED = (
+    "capturelint.debug.simulated",
+    "capturelint.rewrite.proof.judge",
+    "tests.program_judge",
+)
+_LONGEST = 120  # seconds for one program
 
 
-def outcomes(seeds: range, folder: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield for each seed `patched`, `kept`, `clean`, `broken` or `wrong`, and in words why.
+class Outcome(NamedTuple):
+    """What became of one program. `kind`: patched, kept, clean, broken, wrong or died.
 
-    Each program runs in a process of its own. `broken`: it does not run eagerly.
+    `broken`: it does not run eagerly. `wrong`: a patch that something tells from the old program.
     """
-    import capturelint.debug.simulated
-    import capturelint.rewrite.proof.judge  # noqa: F401 - imported once, before the forks
+
+    seed: int
+    kind: str
+    why: str
+
+
+def outcomes(seeds: Iterable[int], folder: Path, *, is_proven: bool = True) -> Iterator[Outcome]:
+    """Yield what became of each program; each runs in a process of its own.
+
+    `is_proven`: False to leave out the proof, so that the source's conditions alone decide.
+    """
+    for module in _IMPORTED:
+        import_module(module)
 
     for seed in seeds:
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reading)
-            _answer(seed, folder, writing)
+            _answer(seed, folder, writing, is_proven=is_proven)
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as pipe:
             said = pipe.read()
         os.waitpid(child, 0)
         kind, why = json.loads(said) if said else ("died", "")
-        yield seed, kind, why
+        yield Outcome(seed, kind, why)
 
 
-def _answer(seed: int, folder: Path, writing: int) -> None:
+def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoReturn:
+    import signal
+
     import torch
 
+    signal.alarm(_LONGEST)
     torch.set_num_threads(1)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     try:
-        answer = _outcome(seed, folder)
+        answer = _outcome(program(seed) + _MAKER, seed, folder, is_proven=is_proven)
     except BaseException as error:  # noqa: BLE001 - the parent tells
         answer = ("broken", f"{type(error).__name__}: {error}"[:200])
     with os.fdopen(writing, "w", encoding="utf-8") as pipe:
@@ -69,108 +78,58 @@ def _answer(seed: int, folder: Path, writing: int) -> None:
     os._exit(0)
 
 
-def _outcome(seed: int, folder: Path) -> tuple[str, str]:
-    text = program(seed) + _MAKER
+def _outcome(text: str, seed: int, folder: Path, *, is_proven: bool) -> tuple[str, str]:
+    from capturelint.rewrite.proof.function import KeptError
+    from tests.program_judge import difference
+
     path = folder / f"program_{seed}.py"
     path.write_text(text, encoding="utf-8")
     trains = seed % 2 == 0
-    example = Example(path, "M", "inputs", text, "", is_clean=False, trains=trains)
-    report = judged(replace(example))
-    if not report.rewrites:
-        why = report.kept[0].reason if report.kept else ""
-        return ("kept" if report.verdict.is_failure else "clean"), why
-    new = report.rewrites[0].text
-    for trial in range(_TRIALS):
-        why = _difference(text, new, trial, trains=trains)
-        if why:
-            return "wrong", f"trial {trial}: {why}\n{text}\n{new}"
-    return "patched", report.rewrites[0].notes[0]
-
-
-def _made(text: str) -> Any:
-    module = types.ModuleType("program")
-    exec(compile(text, "program", "exec"), module.__dict__)
-    return module
-
-
-def _difference(old: str, new: str, trial: int, *, trains: bool) -> str:
-    """Return what tells two programs apart on one input, "" if nothing does."""
-    import torch
-
-    came = []
-    for text in (old, new):
-        module = _made(text)
-        model = module.M().train(trains)
-        given = _drawn(module.inputs(5000 + trial), random.Random(trial))
-        came.append((_ran(model, given), _slopes(copy.deepcopy(model), given, trial)))
-    for mine, theirs in zip(*came, strict=True):
-        if len(mine) != len(theirs):
-            return f"{mine[:1]} and {theirs[:1]}"
-        for one, other in zip(mine, theirs, strict=True):
-            if isinstance(one, str) or isinstance(other, str):
-                if one != other:
-                    return f"{one} and {other}"
-            elif (one.dtype, one.shape) != (other.dtype, other.shape):
-                return "another type or shape"
-            elif not torch.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True):
-                return f"{one} and {other}"
-    return ""
-
-
-def _drawn(given: tuple[Any, ...], rng: random.Random) -> list[Any]:
-    found = []
-    for one in given:
-        if one.is_floating_point():
-            found.append(one * rng.choice((1.0, 0.1, 5.0)) + rng.choice((0.0, 0.5, -0.5, 2.0)))
-            if rng.random() < 0.15:
-                found[-1] = found[-1].round()
-        else:
-            found.append(rng.choice((one, ~one, one & False, one | True)))
-    return found
-
-
-def _ran(model: Any, given: list[Any]) -> list[Any]:
-    import torch
-
-    own = [one.clone() for one in given]
+    if not is_proven:
+        _leave_out_the_proof()
     try:
-        with torch.no_grad():
-            results = model(*own)
-    except Exception as error:  # noqa: BLE001 - the other must raise the same
-        return [type(error).__name__]
-    return [*results, *own, model.seen.clone()]
+        new = _rewritten(path, text, trains=trains)
+    except KeptError as error:
+        return "kept", str(error)
+    if new == text:
+        return "clean", ""
+    why = difference(text, new, trains=trains)
+    return ("wrong", f"{why}\n{text}\n{new}") if why else ("patched", "")
 
 
-def _slopes(model: Any, given: list[Any], trial: int) -> list[Any]:
-    """Return gradients where the results are finite."""
-    import torch
+def _rewritten(path: Path, text: str, *, trains: bool) -> str:
+    """Return a program whose `forward` is rewritten, whatever of it is to blame.
 
-    if trial % 2:
-        return []
-    own = [one.clone().requires_grad_() if one.is_floating_point() else one for one in given]
-    wanted = [one for one in (*own, *model.parameters()) if one.requires_grad]
-    try:
-        results = model(*(one * 1 if one.is_floating_point() else one for one in own))
-        total = sum((one.double() * 0.7).sum() for one in results)
-        if not bool(torch.isfinite(torch.as_tensor(total))):
-            return []
-        return list(torch.autograd.grad(total, wanted, materialize_grads=True, allow_unused=True))
-    except Exception as error:  # noqa: BLE001 - the other must raise the same
-        return [type(error).__name__]
+    The search for what is to blame and the second judgement are left out: they take as long as the
+    rewriting, and could only drop a patch. Raises `KeptError`, or `CaseError` for one that does not run.
+    """
+    from capturelint.debug import backends
+    from capturelint.debug.attempts.attempt import Tally
+    from capturelint.debug.cases.loading import load
+    from capturelint.debug.instance import Current
+    from capturelint.debug.ledger import Ledger
+    from capturelint.debug.modules import Modules
+    from capturelint.debug.settings import Settings
+    from capturelint.debug.warmup import warmed_up
+    from capturelint.rewrite.proof.function import Rewriting
+    from capturelint.rewrite.proof.trial import Bench
+
+    settings = Settings(backend="simulated", train=trains)
+    backend, _ = backends.chosen(settings)
+    make = load(f"{path}:M", inputs=f"{path}:inputs", settings=settings)
+    with backend.session():
+        warm = warmed_up(Current(make, backend, settings), make, backend, settings, Tally())
+        ledger = Ledger({}, lambda _: None, backend.spent)
+        modules = Modules(warm, backend, settings, ledger, Tally())
+        (part,) = warm.instance.parts.values()
+        bench = Bench(part, warm.instance, modules, backend, settings, lambda: None)
+        rewriting = Rewriting(str(path), "M.forward", text, bench)
+        rewriting.run()
+    return rewriting.text
 
 
-def main() -> int:
-    """Run programs from a first seed on, and print the counts and all that is wrong."""
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts, started = Counter[str](), time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        for seed, kind, why in outcomes(range(first, first + count), Path(folder)):
-            counts[kind] += 1
-            if kind in ("wrong", "died"):
-                print(f"{seed}: {kind}: {why}", flush=True)  # noqa: T201 - its answer
-    print(dict(counts), f"{time.monotonic() - started:.0f} s")  # noqa: T201 - its answer
-    return 1 if counts["wrong"] or counts["died"] else 0
+def _leave_out_the_proof() -> None:
+    from capturelint.rewrite.proof.function import Rewriting
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for name, answer in (("_forward", ""), ("_backward", ""), ("_check_both_ways", None)):
+        setattr(Rewriting, name, lambda *_, answer=answer: answer)

@@ -1,4 +1,4 @@
-"""A few random programs through `bisect --fix`; `python -m tests.rewritten_programs` runs many."""
+"""A few random programs through `bisect --fix`; `tests/bench/fuzz_rewrites.py` runs many."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import program
+from tests.programs import HEAD, program
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
 ]
 
+_PLAIN = (
+    HEAD
+    + """\
+        a = x * 1.5
+        b = y + 0.25
+        pos = x > 0
+        if a.sum() > 1:
+            self.seen += 1
+        return x, y * pos, a + b
+"""
+)
 _SEEDS = range(20)  # each takes seconds
 
 
@@ -25,7 +36,30 @@ def test_a_program_is_the_same_for_the_same_seed() -> None:
 def test_no_rewrite_of_a_random_program_is_wrong(tmp_path: Path) -> None:
     from tests.rewritten_programs import outcomes
 
-    found = {seed: (kind, why) for seed, kind, why in outcomes(_SEEDS, tmp_path)}
+    found = list(outcomes(_SEEDS, tmp_path))
 
-    assert not {seed: one for seed, one in found.items() if one[0] in ("wrong", "died")}
-    assert sum(kind == "patched" for kind, _ in found.values()) >= len(_SEEDS) // 5
+    assert not [one for one in found if one.kind in ("wrong", "died")]
+    assert sum(one.kind == "patched" for one in found) >= len(_SEEDS) // 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x * 1.5", "x * 1.5000001 * 1.01"),
+        ("a + b", "(a + b).t().contiguous().t()"),
+        ("x > 0", "x >= 0"),
+        ("b = y + 0.25", "b = y.add_(0.25)"),
+        ("pos = x > 0", "pos = (x > 0) & (torch.rand(()) < 2)"),
+        ("b = y + 0.25", "b = y.detach() + 0.25"),
+        ("y + 0.25", "y + 0.25 * (self.seen.sum() < 2.5)"),
+        ("y + 0.25", "y + (0.25 if y.numel() == 12 else 0.5)"),
+        ("y + 0.25", "y + (0.25 if not y.isinf().any() else 0.5)"),
+    ],
+)
+def test_the_judge_of_programs_tells(old: str, new: str) -> None:
+    pytest.importorskip("torch")
+    from tests.program_judge import difference
+
+    assert old in _PLAIN
+    assert difference(_PLAIN, _PLAIN, trains=True) == ""
+    assert difference(_PLAIN, _PLAIN.replace(old, new), trains=True)

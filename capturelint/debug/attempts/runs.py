@@ -145,10 +145,13 @@ class Runs:
         for step in range(count):
             yield self.one(step, told)
 
-    def one(self, step: int, told: set[str]) -> Seen:
-        """Run one step eagerly. `told`: names of state that is told of in any case; gains others."""
+    def one(self, step: int, told: set[str], calls: list[Call] | None = None) -> Seen:
+        """Run one step eagerly. `told`: names of state that is told of in any case; gains others.
+
+        `calls`: what `own_calls` returned for it.
+        """
         given = self.part.steps[step]
-        calls = self._given(step)
+        calls = self.own_calls(step) if calls is None else calls
         self.begin(step, static=False)
         seals = self.observed.seals()  # of now: what was prepared is no work of the call
         results = self.call(calls)
@@ -191,7 +194,7 @@ class Runs:
             for name, value in named(self.part.run, call).items()
         }
 
-    def _given(self, step: int) -> list[Call]:
+    def own_calls(self, step: int) -> list[Call]:
         """Return the calls of a step, on its own tensors."""
         given = self.part.steps[step]
         known = self._fresh.get(step)

@@ -18,19 +18,18 @@ Gradients = Mapping[str, Tensor | None]
 def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients:
     """Return the gradients of a weighted sum of all results, by name; None where there are none.
 
-    Raises what the calls or the backward pass raise.
+    `calls`: may be written, and their tensors become leaves. Raises what the calls or the backward pass raise.
     """
     wanted: dict[str, Tensor] = {}
     if isinstance(run, nn.Module):
         wanted |= {f"parameter {n}": p for n, p in run.named_parameters() if p.requires_grad}
     results: list[Tensor] = []
-    # An object among the arguments, such as a cache, may be written too.
-    for number, call in enumerate(one.copied() for one in calls):
+    for number, call in enumerate(calls):
 
         def leaf(value: object, number: int = number) -> object:
             if not isinstance(value, Tensor) or not value.is_floating_point():
                 return value
-            own = value.detach().clone().requires_grad_()
+            own = value.detach().requires_grad_()
             wanted[f"input {number}.{len(wanted)}"] = own
             # What the code writes in place must not be a leaf.
             return own * 1
