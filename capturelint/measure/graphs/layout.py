@@ -14,6 +14,7 @@ from capturelint.measure.graphs.form import Form
 from capturelint.measure.graphs.mistakes import RunnerError
 
 Dims: TypeAlias = "int | Mapping[str, int | None] | None"
+_UNTOLD = -2  # rows of a tensor that is always of the same shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,10 @@ class Slot:
     # Of the shape, what lies before and after the rows: each step asks for it.
     before: tuple[int, ...] = field(init=False, default=())
     after: tuple[int, ...] = field(init=False, default=())
+    # The rows of what was found to fit: to look at a tensor anew takes microseconds of each step.
+    _fitting: dict[tuple[object, ...], int] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.shape is not None and self.dim is not None:
@@ -50,6 +55,17 @@ class Slot:
             return rows
         if not isinstance(value, Tensor):
             raise self._error(described(value))
+        seen = (value.shape, value.dtype, value.device)
+        found = self._fitting.get(seen)
+        if found is None:
+            found = self._fitting[seen] = self._rows_of(value)
+        if found == _UNTOLD:
+            return rows
+        if rows not in (found, -1):
+            raise self._error(f"of {found} rows where others have {rows}")
+        return found
+
+    def _rows_of(self, value: Tensor) -> int:
         if value.dtype is not self.dtype:
             raise self._error(f"{_short(value.dtype)} instead of {_short(self.dtype)}")
         if value.device != self.device:
@@ -60,15 +76,13 @@ class Slot:
         if dim is None:
             if shape != self.shape:
                 raise self._error(f"{tuple(shape)} instead of {self.shape}")
-            return rows
+            return _UNTOLD
+        assert self.shape is not None
         is_like = len(shape) == len(self.shape) and shape[:dim] == self.before
         if not is_like or shape[dim + 1 :] != self.after or shape[dim] % self.unit:
             told = f"{tuple(shape)} instead of {_with_rows(self.shape, dim, self.unit)}"
             raise self._error(told)
-        found = shape[dim] // self.unit
-        if rows != found and rows != -1:
-            raise self._error(f"of {found} rows where others have {rows}")
-        return found
+        return shape[dim] // self.unit
 
     def _error(self, problem: str) -> RunnerError:
         return RunnerError(
