@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -12,6 +13,30 @@ from typing import NoReturn, TypeAlias
 import pytest
 
 InFork: TypeAlias = Callable[[Callable[[], object]], None]
+ALL_CASES = "--all-cases"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that runs whole sweeps."""
+    told = "of tests marked `sweep`, run every case and not one in so many"
+    parser.addoption(ALL_CASES, action="store_true", help=told)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip, of the many cases of a sweep, all but one in so many: each takes seconds."""
+    if config.getoption(ALL_CASES):
+        return
+    seen: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sweep")
+        if mark is None:
+            continue
+        (every,) = mark.args
+        name = item.nodeid.partition("[")[0]
+        if seen[name] % every:
+            reason = f"one case in {every} is run; {ALL_CASES} runs the others"
+            item.add_marker(pytest.mark.skip(reason=reason))
+        seen[name] += 1
 
 
 @pytest.fixture(autouse=True)
