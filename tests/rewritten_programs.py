@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from tests.programs import program
 
-_MAKER = """
+MAKER = """
 
 def inputs(seed):
     g = torch.Generator().manual_seed(seed)
@@ -70,7 +70,7 @@ def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoRetu
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     try:
-        answer = _outcome(program(seed) + _MAKER, seed, folder, is_proven=is_proven)
+        answer = _outcome(program(seed) + MAKER, seed, folder, is_proven=is_proven)
     except BaseException as error:  # noqa: BLE001 - the parent tells
         answer = ("broken", f"{type(error).__name__}: {error}"[:200])
     with os.fdopen(writing, "w", encoding="utf-8") as pipe:
@@ -83,12 +83,11 @@ def _outcome(text: str, seed: int, folder: Path, *, is_proven: bool) -> tuple[st
     from tests.program_judge import difference
 
     path = folder / f"program_{seed}.py"
-    path.write_text(text, encoding="utf-8")
     trains = seed % 2 == 0
     if not is_proven:
         _leave_out_the_proof()
     try:
-        new = _rewritten(path, text, trains=trains)
+        new = rewritten(path, text, trains=trains)
     except KeptError as error:
         return "kept", str(error)
     if new == text:
@@ -97,8 +96,8 @@ def _outcome(text: str, seed: int, folder: Path, *, is_proven: bool) -> tuple[st
     return ("wrong", f"{why}\n{text}\n{new}") if why else ("patched", "")
 
 
-def _rewritten(path: Path, text: str, *, trains: bool) -> str:
-    """Return a program whose `forward` is rewritten, whatever of it is to blame.
+def rewritten(path: Path, text: str, *, trains: bool) -> str:
+    """Return a program whose `M.forward` is rewritten, whatever of it is to blame. Writes it to `path`.
 
     The search for what is to blame and the second judgement are left out: they take as long as the
     rewriting, and could only drop a patch. Raises `KeptError`, or `CaseError` for one that does not run.
@@ -114,6 +113,7 @@ def _rewritten(path: Path, text: str, *, trains: bool) -> str:
     from capturelint.rewrite.proof.function import Rewriting
     from capturelint.rewrite.proof.trial import Bench
 
+    path.write_text(text, encoding="utf-8")
     settings = Settings(backend="simulated", train=trains)
     backend, _ = backends.chosen(settings)
     make = load(f"{path}:M", inputs=f"{path}:inputs", settings=settings)

@@ -10,9 +10,9 @@ from capturelint.finding import Span
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an expression was, once. `kind`: `tensor`, `number`, `module`, `none` or `other`.
+    """What an expression was, once. `kind`: `tensor`, `number`, `list`, `module`, `none` or `other`.
 
-    Of a tensor `dtype` such as `float32`, `shape` and `device`, such as `cuda`; of others the name
+    Of a `list`, which is a short one of numbers or of such lists, `dtype` is the numbers' type. Of a tensor `dtype` such as `float32`, `shape` and `device`, such as `cuda`; of others the name
     of the type. `is_pure`: of a module, that calling it changes nothing; `is_rowwise`: that it also
     treats each row, along its last dimension, for itself.
     """

@@ -14,6 +14,7 @@ from capturelint.kind import UNKNOWN, Kind, Value
 from capturelint.lint.index import facts_of
 from capturelint.lint.subjects import Mendable, parsed
 from capturelint.names import MODULE_BODY, FunctionFacts
+from capturelint.rewrite.imports import Torch, torch_in_file
 from capturelint.rewrite.observation import Observation, Seen
 from capturelint.rewrite.site import Facts
 from capturelint.rule import Subject
@@ -61,7 +62,10 @@ def function_named(text: str, path: str, qualname: str) -> Named:
 
 
 class Observed(Facts):
-    """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it."""
+    """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it.
+
+    `torch`: a global name that was torch when the function ran, "" if that is not known.
+    """
 
     def __init__(
         self,
@@ -70,6 +74,7 @@ class Observed(Facts):
         observation: Observation,
         *,
         wants_gradients: bool = True,
+        torch: str = "",
     ) -> None:
         shift = line_shift(named.facts)
         tree, positions = parsed(source.segment(named.facts), shift)
@@ -79,6 +84,7 @@ class Observed(Facts):
         self.observation = observation
         self.wants_gradients = wants_gradients
         self._named = named
+        self._torch = "" if torch in self.locals else torch
 
     def seen(self, node: cst.CSTNode) -> frozenset[Seen]:
         """Return all that an expression was; nothing if it never ran."""
@@ -96,8 +102,28 @@ class Observed(Facts):
             is_host = all(one.device == "cpu" for one in seen)
             return Value(Kind.HOST_TENSOR if is_host else Kind.DEVICE_TENSOR)
         if seen and all(one.kind == "number" for one in seen):
-            return Value(Kind.HOST_VALUE)
+            return Value(Kind.HOST_VALUE, dtype="int" if self.is_int(node) else "")
         return UNKNOWN
+
+    def is_int(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression ran, and was an integer of Python's each time."""
+        seen = self.seen(node)
+        return bool(seen) and all((one.kind, one.name) == ("number", "int") for one in seen)
+
+    def is_known_device(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression ran, and was a `torch.device` each time."""
+        seen = self.seen(node)
+        return bool(seen) and all((one.kind, one.name) == ("other", "device") for one in seen)
+
+    def is_known_host(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression ran, and was a tensor on the host each time."""
+        seen = self.seen(node)
+        return bool(seen) and all((one.kind, one.device) == ("tensor", "cpu") for one in seen)
+
+    def torch_at(self, node: cst.CSTNode) -> Torch | None:
+        """Return what torch is surely called at a place; the run may have shown it too."""
+        known = super().torch_at(node)
+        return known or (Torch(self._torch) if self._torch else None)
 
     def full_name(self, node: cst.CSTNode) -> str:
         """Return the dotted name of something imported or built in, or ""."""
@@ -113,6 +139,11 @@ class Observed(Facts):
             return ".".join([module, *([name] if name else []), *reversed(parts)])
         is_builtin = not parts and node.value not in self._named.bound
         return f"builtins.{node.value}" if is_builtin else ""
+
+    @property
+    def torch(self) -> Torch | None:
+        """What torch is surely called in the whole function; None if that cannot be told."""
+        return torch_in_file(self.source) or (Torch(self._torch) if self._torch else None)
 
     def is_pure_module(self, node: cst.CSTNode) -> bool:
         """Return whether what is called was, each time, a module that changes nothing."""

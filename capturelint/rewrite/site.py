@@ -58,6 +58,14 @@ class Facts:
         """Return whether a call of something is known to be one of a module that changes nothing."""
         return False
 
+    def is_known_device(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
+        """Return whether an expression is known to be a device whatever the source says of it."""
+        return False
+
+    def is_known_host(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
+        """Return whether an expression is known to be a tensor on the host."""
+        return False
+
     @property
     def function(self) -> str:
         """The qualified name of the function in its file."""

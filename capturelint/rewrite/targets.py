@@ -13,6 +13,8 @@ def is_device(site: Site, node: cst.BaseExpression) -> bool:
     """Return whether what a tensor is moved to is surely a device, which reading does not change."""
     facts = site.facts
     value = facts.value(node)
+    if facts.is_known_device(node):
+        return not impurity(node, facts)
     if isinstance(node, cst.SimpleString):
         return isinstance(node.evaluated_value, str) and node.evaluated_value.startswith("cuda")
     if isinstance(node, cst.Attribute):

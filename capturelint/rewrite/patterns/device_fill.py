@@ -19,7 +19,7 @@ from capturelint.rule import argument, method_call
 CODES = ("CL201",)
 
 _FUNCTIONS = ("torch.tensor", "torch.as_tensor", "torch.asarray")
-LARGEST_IN_A_LIST = 127
+SMALL = 127  # what a list may hold of any type
 # The words that the function and its fill have in common, and mean the same by.
 _KEPT = ("dtype", "device")
 _KEPT_BY_COPIES = (*_KEPT, "requires_grad")
@@ -82,6 +82,6 @@ def _fill(site: Site, data: cst.BaseExpression) -> tuple[str, str]:
     if not items or len({repr(item) for _, item in items}) != 1:
         return "", ""
     # Of a list, what a small type cannot hold becomes infinity; filling with it raises.
-    if abs(items[0][1]) > LARGEST_IN_A_LIST:
+    if abs(items[0][1]) > SMALL:
         return "", ""
     return f"({len(items)},)", site.facts.text(items[0][0])

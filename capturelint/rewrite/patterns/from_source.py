@@ -1,6 +1,6 @@
 """What the source alone decides, where a run has shown the tensors: fills, lists, stored numbers.
 
-A short list of numbers that is no range is put together from fills: no copy, and the same numbers.
+Numbers of the host that are not written out are filled too, and short lists put together from fills.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.rewrite.form import Form, Grade, Refusal
-from capturelint.rewrite.literals import numbers
 from capturelint.rewrite.observed import Observed
-from capturelint.rewrite.patterns import device_fill, list_index, moved_fill, stored_number
-from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.patterns import (
+    device_fill,
+    host_numbers,
+    list_index,
+    moved_fill,
+    stored_number,
+)
 from capturelint.rewrite.site import Site, indices_of
 from capturelint.rule import argument, method_call
-
-_MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
-_MOST = 8  # numbers, each a kernel of its own
 
 
 def sites(facts: Observed) -> list[cst.CSTNode]:
@@ -39,11 +40,14 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
     pattern = _pattern(node, facts)
     assert pattern is not None, "that makes it a site"
     found: tuple[Form, ...] | Refusal = pattern.match(Site("", node, facts))
-    if isinstance(found, Refusal) and pattern is device_fill and isinstance(node, cst.Call):
-        text = _stacked(node, facts, torch)
-        if text:
-            return Site("", node, facts).form(Grade.PROVEN, Edit(facts.span(node), text))
-    return found
+    if not isinstance(found, Refusal) or not isinstance(node, cst.Call):
+        return found
+    text = ""
+    if pattern is device_fill:
+        text = host_numbers.filled(node, facts, torch)
+    elif pattern is moved_fill:
+        text = host_numbers.moved(node, facts, torch)
+    return Site("", node, facts).form(Grade.PROVEN, Edit(facts.span(node), text)) if text else found
 
 
 def _pattern(node: cst.CSTNode, facts: Observed) -> ModuleType | None:
@@ -59,7 +63,7 @@ def _pattern(node: cst.CSTNode, facts: Observed) -> ModuleType | None:
     if not isinstance(node, cst.Call) or not facts.value(node).is_device_tensor:
         return None
     called = method_call(node)
-    if facts.full_name(node.func) in _MAKING:
+    if facts.full_name(node.func) in host_numbers.MAKING:
         return device_fill if _has_numbers(node) else None
     if called is None or facts.full_name(node.func):
         return None
@@ -86,21 +90,3 @@ def _stores_number(node: cst.Subscript, facts: Observed) -> bool:
     is_mask = any(one.kind == "tensor" and one.dtype == "bool" for one in seen)
     is_view = any(not isinstance(one.slice, cst.Index) for one in node.slice)
     return not is_mask and not is_view and bool(indices_of(node))
-
-
-def _stacked(node: cst.Call, facts: Observed, torch: str) -> str:
-    """Return numbers put together from fills, "" if they are not written out, or many."""
-    if facts.full_name(node.func) not in _MAKING:
-        return ""
-    items = numbers(node.args[0].value) or []
-    others = {arg.keyword.value if arg.keyword is not None else "" for arg in node.args[1:]}
-    kinds = {type(item) for _, item in items}
-    if not 2 <= len(items) <= _MOST or not others <= {"dtype", "device"} or len(kinds) != 1:
-        return ""
-    if any(abs(item) > device_fill.LARGEST_IN_A_LIST for _, item in items):
-        return ""
-    if any(impurity(arg.value, facts) for arg in node.args[1:]):
-        return ""
-    rest = "".join(f", {facts.text(arg)}" for arg in node.args[1:])
-    parts = [f"{torch}.full((), {facts.text(one)}{rest})" for one, _ in items]
-    return f"{torch}.stack(({', '.join(parts)}))"

@@ -1,19 +1,23 @@
 """A tensor that is filled on the host and then moved, filled on the device instead.
 
 `torch.zeros(3).to(d)` is `torch.zeros(3, device=d)`; so are `ones`, `full`, `eye` and an `arange` of
-integers, also through `view` and the like. What is computed in floating point may differ between host
+integers, also through `view` and the like. A move that may convert too, `.to(x)` or `.to(d, torch.bool)`,
+stays behind the fill, and has nothing left to move. What is computed in floating point may differ between host
 and device, and is left alone.
 """
 
 from __future__ import annotations
+
+from typing import TypeGuard
 
 import libcst as cst
 
 from capturelint.finding import Edit
 from capturelint.kind import Kind
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.literals import number
 from capturelint.rewrite.purity import impurity
-from capturelint.rewrite.site import Site
+from capturelint.rewrite.site import Site, is_repeatable
 from capturelint.rewrite.targets import is_device
 from capturelint.rule import argument, method_call
 
@@ -33,14 +37,17 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if not isinstance(move, cst.Call) or called is None or called[1] not in ("to", "cuda"):
         return ()
     device = _device(site, move, called[1])
-    if not device:
+    kept = "" if device else _device_of_more(site, move, called[1])
+    if not device and not kept:
         return site.refusal("DEVICE", "the move may change more than the device", _HINT)
     fill = _fill_in(called[0])
     if fill is None or site.facts.full_name(fill.func) not in _FILLS:
         return site.refusal("HOST", "what is moved is not filled right here", _HINT)
-    why = _why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site)
+    why = _why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site, called[0])
     if why:
         return site.refusal("ARGUMENTS", why, _HINT)
+    if kept:
+        return site.form(Grade.PROVEN, Edit(site.facts.span(fill), _on(site, fill, kept)))
     return site.form(Grade.PROVEN, *_edits(site, move, called[0], fill, device))
 
 
@@ -50,9 +57,33 @@ def _edits(
     """Return one edit: the moved expression, with the device among the arguments of the fill."""
     facts = site.facts
     whole, part = facts.text(moved), facts.text(fill)
-    arguments = ", ".join([facts.text(arg) for arg in fill.args] + [f"device={device}"])
-    new = whole.replace(part, f"{facts.text(fill.func)}({arguments})", 1)
-    return (Edit(facts.span(move), new),)
+    return (Edit(facts.span(move), whole.replace(part, _on(site, fill, device), 1)),)
+
+
+def _on(site: Site, fill: cst.Call, device: str) -> str:
+    """Return the text of a fill with a device among its arguments."""
+    facts = site.facts
+    arguments = [facts.text(arg) for arg in fill.args]
+    return f"{facts.text(fill.func)}({', '.join([*arguments, f'device={device}'])})"
+
+
+def _device_of_more(site: Site, move: cst.Call, method: str) -> str:
+    """Return the text of the device of a move that may convert too, "" if it is not known.
+
+    What is filled there already the move converts alone, and there.
+    """
+    first = move.args[0] if move.args else None
+    if method != "to" or first is None or any(arg.star for arg in move.args):
+        return ""
+    target = argument(move, "device") or first.value
+    is_named = first.keyword is None or argument(move, "device") is not None
+    read = target.value if _is_device_of(target) else target
+    if not is_named or impurity(target, site.facts) or not is_repeatable(read, site.facts):
+        return ""
+    if is_device(site, target):
+        return site.facts.text(target)
+    is_tensor = len(move.args) == 1 and site.facts.is_surely_tensor(target)
+    return f"{site.facts.text(target)}.device" if is_tensor else ""
 
 
 def _device(site: Site, move: cst.Call, method: str) -> str:
@@ -71,6 +102,10 @@ def _device(site: Site, move: cst.Call, method: str) -> str:
     text = site.facts.text(target)
     # The method takes no other kind of device.
     return text if method == "to" or "cuda" in text else ""
+
+
+def _is_device_of(node: cst.BaseExpression) -> TypeGuard[cst.Attribute]:
+    return isinstance(node, cst.Attribute) and node.attr.value == "device"
 
 
 def _is_truth(node: cst.BaseExpression) -> bool:
@@ -116,8 +151,10 @@ def _moved_effect(site: Site, moved: cst.BaseExpression) -> str:
     return ""
 
 
-def _default_device(site: Site) -> str:
+def _default_device(site: Site, moved: cst.BaseExpression) -> str:
     """Return why the fill may be on another device than the host, "" if it is not."""
+    if site.facts.is_known_host(moved):
+        return ""
     if any(isinstance(one, cst.With) for one in site.facts.around(site.node)):
         return "a `with` around it may have made another device the default"
     if any(word in site.facts.file.text for word in _DEFAULTS):
@@ -126,6 +163,9 @@ def _default_device(site: Site) -> str:
 
 
 def _is_int(site: Site, node: cst.BaseExpression) -> bool:
+    written = number(node)
+    if written is not None:
+        return type(written) is int
     value = site.facts.value(node)
     if value.constant:
         return type(value.constant[0]) is int

@@ -14,6 +14,7 @@ from capturelint.rewrite.patterns import (
     branch,
     choice,
     from_source,
+    larger,
     masked,
     predicated,
     printing,
@@ -45,7 +46,18 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(splitting, printing, reading, roundtrip, from_source, choice, reduced, masked, bounded),
+        *(
+            splitting,
+            printing,
+            reading,
+            roundtrip,
+            from_source,
+            larger,
+            choice,
+            reduced,
+            masked,
+            bounded,
+        ),
         *(branch, predicated, unbounded),
     ),
 )

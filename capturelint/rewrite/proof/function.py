@@ -14,7 +14,7 @@ from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
 from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Refusal
-from capturelint.rewrite.imports import Torch, torch_in_file
+from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
@@ -107,10 +107,13 @@ class Rewriting:
 
     def _step(self, observed: Observed, reference: Reference) -> bool:
         """Rewrite the next place, and return whether there was one."""
-        known = torch_in_file(observed.source)
+        places = sites(observed)
+        if not places:
+            return False
+        known = observed.torch
         if known is None:
             raise KeptError("what `torch` is called in its file cannot be told")
-        for node, patterns in sites(observed).items():
+        for node, patterns in places.items():
             text = observed.text(node)
             if text in self.refused:
                 continue
@@ -181,7 +184,9 @@ class Rewriting:
         if all(one.seen is None for one in came):
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
         wants = self._wants_gradients
-        return Observed(named, source, observation, wants_gradients=wants), came
+        is_named = all(one.__globals__.get("torch") is torch for one in self.functions)
+        name = "torch" if is_named else ""
+        return Observed(named, source, observation, wants_gradients=wants, torch=name), came
 
     def _check_both_ways(self, tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
         """Raise unless inputs led to both outcomes of each condition of a place."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -15,6 +16,7 @@ from capturelint.rewrite.proof.modules import is_pure, is_rowwise
 from capturelint.source import SourceFile, column_of
 
 NAME = "__capturelint_seen__"
+_MOST_LISTED = 8
 _MOST_TURNS = 10_000  # of a loop, in a row
 _WRAPPED = (
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare),
@@ -87,8 +89,26 @@ def seen(value: object) -> Seen:
         )
     if value is None:
         return Seen("none")
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return _listed(value)
     kind = "number" if isinstance(value, bool | int | float) else "other"
     return Seen(kind, name=type(value).__name__)
+
+
+def _listed(value: Sequence[object]) -> Seen:
+    """Return what a list or tuple is: of numbers of one type, or of such lists of one length."""
+    other = Seen("other", name=type(value).__name__)
+    if not 0 < len(value) <= _MOST_LISTED:
+        return other
+    if {type(one) for one in value} <= {list, tuple}:
+        found = {_listed(cast("Sequence[object]", one)) for one in value}
+        inner = found.pop()
+        is_alike = not found and inner.kind == "list" and len(inner.shape) == 1
+        return replace(inner, shape=(len(value), *inner.shape)) if is_alike else other
+    kinds = {type(one) for one in value}
+    if len(kinds) == 1 and kinds <= {bool, int, float}:
+        return Seen("list", kinds.pop().__name__, (len(value),))
+    return other
 
 
 def _tests(function: ast.FunctionDef) -> Iterable[ast.expr]:

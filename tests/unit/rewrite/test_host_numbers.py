@@ -1,0 +1,85 @@
+"""What the host holds, written as work of the device: numbers, short lists, fills that are moved."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+
+from capturelint.rewrite.proof.function import KeptError
+from tests.programs import HEAD
+from tests.rewritten_programs import MAKER, rewritten
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import InFork
+
+_FILL = "torch.full((), {}, device=x.device)"
+_ROW = f"torch.stack([{_FILL.format('one')} for one in row])"
+_INDENT = " " * 8
+
+
+def _text(body: str) -> str:
+    lines = [f"{_INDENT}{line}\n" for line in ("n = x.shape[0]", *body.split("\n"))]
+    return f"{HEAD}{''.join(lines)}{MAKER}"
+
+
+def _check(folder: Path, old: str, new: str) -> None:
+    found = rewritten(folder / "m.py", _text(old), trains=False)
+    assert found == _text(new), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return x + torch.tensor(n - 1, device=x.device)",
+         "return x + torch.full((), n - 1, device=x.device)"),
+        ("return x + x.new_tensor([2**n + 1])", "return x + x.new_full((1,), 2**n + 1)"),
+        ("return x[:, :2] / torch.tensor([n, 4], device=x.device)",
+         f"return x[:, :2] / torch.stack(({_FILL.format('n')}, {_FILL.format('4')}))"),
+        ("k = [n, 4]\nreturn x[0, :2] * torch.tensor(k, device=x.device)",
+         f"k = [n, 4]\nreturn x[0, :2] * torch.stack([{_FILL.format('one')} for one in k])"),
+        ("k = [(n, 4), (1, 2)]\nreturn x.sum() + torch.as_tensor(k, device=x.device)",
+         f"k = [(n, 4), (1, 2)]\nreturn x.sum() + torch.stack([{_ROW} for row in k])"),
+        ("k = torch.tensor(n)\nreturn x + k.to(x.device)",
+         "k = torch.tensor(n)\nreturn x + torch.full((), k.item(), dtype=torch.int64, device=x.device)"),
+        ("return x[:, :3] - torch.eye(n).to(x)",
+         "return x[:, :3] - torch.eye(n, device=x.device).to(x)"),
+        ("return torch.arange(0, n).to(device=x.device, dtype=torch.float)",
+         "return torch.arange(0, n, device=x.device).to(device=x.device, dtype=torch.float)"),
+        ("return x * max(x.abs().max(), y.abs().max())",
+         "return x * (torch.where(y.abs().max() > x.abs().max(), y.abs().max(), x.abs().max()))"),
+    ],
+)  # fmt: skip
+def test_what_the_host_holds_is_made_on_the_device(
+    tmp_path: Path, in_fork: InFork, old: str, new: str
+) -> None:
+    in_fork(partial(_check, tmp_path, old, new))
+
+
+def _check_kept(folder: Path, body: str, words: str) -> None:
+    with pytest.raises(KeptError, match=words):
+        rewritten(folder / "m.py", _text(body), trains=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return x + torch.tensor([n, 0.5], device=x.device)[0]", "no single number and no range"),
+        ("return x.half() + torch.tensor([n, 7], device=x.device, dtype=torch.half)[0]",
+         "no single number and no range"),
+        ("k = list(range(9))\nk[0] = n\nreturn torch.isin(x.long(), torch.tensor(k, device=x.device))",
+         "no single number and no range"),
+        ("k = torch.arange(n) * 2\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
+        ("return x[:, :3] - torch.linspace(0, 1, n).to(x)", "not filled right here"),
+        ("return x * max(x.abs().max(), y.amax(0)[:1])", "other types or sizes"),
+    ],
+)  # fmt: skip
+def test_what_may_not_be_the_same_stays(
+    tmp_path: Path, in_fork: InFork, body: str, words: str
+) -> None:
+    in_fork(partial(_check_kept, tmp_path, body, words))
