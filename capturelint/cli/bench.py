@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import output
-from capturelint.cli.case_options import BadOptionError, whole_number
+from capturelint.cli.case_options import (
+    RUN_OPTIONS,
+    BadOptionError,
+    add_run_arguments,
+    add_source_arguments,
+    run_choices,
+    whole_number,
+)
 from capturelint.cli.progress import progress_line
+from capturelint.cli.report_options import add_report_arguments, check_report_options, is_colored
 from capturelint.cli.settings import words
 from capturelint.errors import CapturelintError, shown_path
 
@@ -20,6 +28,23 @@ if TYPE_CHECKING:
     from capturelint.measure.bench.result import Bench
 
 _FORMATS = ("text", "json", "csv")
+_SIZES = "1,4,32,128"
+_REPEATS = "40"
+# What says how a case is run, with what it is if it is not given.
+_OF_A_CASE = {
+    "inputs": None,
+    "call": None,
+    "batch_sizes": _SIZES,
+    "callables": None,
+    "compile": False,
+    "eager": None,
+    "dtype": None,
+    "autocast": None,
+    "seed": "0",
+    "capture_error_mode": "global",
+    "repeats": _REPEATS,
+    "svg": None,
+}
 _MODES = ("target", "compare", "from_serve", "shapes")
 _LARGEST = 2**20  # rows
 _MOST_REPEATS = 100_000
@@ -35,6 +60,13 @@ class NoModeError(CapturelintError):
         )
 
 
+class UselessOptionError(CapturelintError):
+    """An option is given without what it goes with."""
+
+    def __init__(self, option: str, needed: str) -> None:
+        super().__init__(f"`{option}` goes with {needed}; leave it out, or give that too")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `bench`. Numbers are text, so that each mistake is one clear line."""
     parser.add_argument(
@@ -43,23 +75,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="FILE.py:NAME or package.module:NAME of a case whose inputs take a batch_size",
     )
-    parser.add_argument("--inputs", metavar="FILE.py:NAME", help="what makes the inputs")
-    parser.add_argument("--call", metavar="METHOD", help="the method to call (default: forward)")
+    add_source_arguments(parser)
     run = parser.add_argument_group("how to run it")
     run.add_argument(
-        "--batch-sizes", metavar="N,..", default="1,4,32,128", help="default: 1,4,32,128"
+        "--batch-sizes",
+        metavar="N,..",
+        default=_SIZES,
+        help=f"rows of each step to measure (default: {_SIZES})",
     )
     run.add_argument("--callables", metavar="NAME", action="append", help="of several, only these")
     run.add_argument("--compile", action="store_true", help="also under torch.compile")
     run.add_argument(
         "--eager", metavar="GLOB", action="append", help="modules that run between captured pieces"
     )
-    run.add_argument("--dtype", metavar="TYPE", help="run in float16, bfloat16, float32 or float64")
-    run.add_argument("--autocast", metavar="TYPE", help="under autocast to float16 or bfloat16")
-    run.add_argument("--seed", metavar="N", default="0", help="of inputs (default: 0)")
-    run.add_argument("--repeats", metavar="N", default="40", help="steps that count (default: 40)")
+    add_run_arguments(run, RUN_OPTIONS)
     run.add_argument(
-        "--capture-error-mode", metavar="MODE", default="global", help="as bisect has it"
+        "--repeats", metavar="N", default=_REPEATS, help=f"steps that count (default: {_REPEATS})"
     )
     files = parser.add_argument_group("from files, without a GPU")
     files.add_argument(
@@ -76,12 +107,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--times", type=Path, metavar="FILE", help="of bench, for what --shapes cost"
     )
-    parser.add_argument(
-        "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    add_report_arguments(parser, _FORMATS)
     parser.add_argument("--svg", type=Path, metavar="FILE", help="also write a chart there")
-    parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,12 +117,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.format not in _FORMATS:
-        allowed = f"one of {', '.join(_FORMATS)}"
-        raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
+    check_report_options(options, _FORMATS)
     if sum(getattr(options, mode) is not None for mode in _MODES) != 1:
         raise NoModeError
-    output.check_writable(options.output)
+    _check_fitting(options)
     output.check_writable(options.svg)
     if options.target is None:
         return _from_files(options)
@@ -106,6 +131,19 @@ def _run(options: argparse.Namespace) -> int:
 
         output.write(bench_chart.svg(found), options.svg)
     return found.exit_code
+
+
+def _check_fitting(options: argparse.Namespace) -> None:
+    """Raise `UselessOptionError` for an option that would do nothing here."""
+    if options.times is not None and options.shapes is None:
+        raise UselessOptionError("--times", "--shapes")
+    if options.svg is not None and options.svg == options.output:
+        raise BadOptionError("--svg", str(options.svg), "another file than that of `--output`")
+    if options.target is not None:
+        return
+    for name, default in _OF_A_CASE.items():
+        if getattr(options, name) != default:
+            raise UselessOptionError(f"--{name.replace('_', '-')}", "a case")
 
 
 def _from_files(options: argparse.Namespace) -> int:
@@ -153,17 +191,9 @@ def _measured(options: argparse.Namespace) -> Bench:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    from capturelint.debug.choices import settings_from
+    from capturelint.debug.settings import Settings
 
-    return settings_from(
-        {
-            "dtype": options.dtype,
-            "autocast": options.autocast,
-            "seed": whole_number("--seed", options.seed, least=0, most=2**32 - 1),
-            "capture_error_mode": options.capture_error_mode,
-            "replays": _INPUTS,
-        }
-    )
+    return Settings(replays=_INPUTS, **run_choices(options))
 
 
 def _plan(options: argparse.Namespace) -> Plan:
@@ -189,5 +219,4 @@ def _rendered(found: Bench, options: argparse.Namespace) -> str:
         return bench_json.render(found)
     if options.format == "csv":
         return bench_csv.render(found)
-    color = options.output is None and output.use_color(sys.stdout, no_color=options.no_color)
-    return bench_text.render(found, color=color)
+    return bench_text.render(found, color=is_colored(options))

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import fixing, output, proving, standing
-from capturelint.cli.case_options import BadOptionError, add_case_arguments, case_settings
+from capturelint.cli.case_options import add_case_arguments, case_settings
 from capturelint.cli.progress import progress_line
+from capturelint.cli.report_options import add_report_arguments, check_report_options, is_colored
 
 if TYPE_CHECKING:
     from capturelint.debug.settings import Settings
@@ -31,14 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="go on where a run of this case was killed"
     )
-    parser.add_argument(
-        "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
+    add_report_arguments(parser, _FORMATS)
     standing.add_arguments(parser)
     proving.add_arguments(parser)
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 despite culprits")
-    parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,11 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     settings = case_settings(options)
-    if options.format not in _FORMATS:
-        allowed = f"one of {', '.join(_FORMATS)}"
-        raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
+    check_report_options(options, _FORMATS)
     proving.check_options(options)
-    output.check_writable(options.output)
     findings = standing.read(options)
     settings = standing.watching(settings, findings)
     from capturelint.debug.cases.named import check_named
@@ -136,6 +130,6 @@ def _rendered(
         result.report,
         advice=result.advice,
         width=shutil.get_terminal_size().columns if is_terminal else None,
-        color=is_terminal and output.use_color(sys.stdout, no_color=options.no_color),
+        color=is_colored(options),
         stands=stands,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from capturelint.errors import CapturelintError
 
@@ -72,14 +72,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
         help="FILE.py:NAME or package.module:NAME of a function that returns (module, inputs) or a"
         " Case, or of a module, with --inputs; hf:TYPE or timm:NAME for a small random model",
     )
-    parser.add_argument(
-        "--inputs", metavar="FILE.py:NAME", help="a function of a seed that makes the inputs"
-    )
-    parser.add_argument("--call", metavar="METHOD", help="the method to call (default: forward)")
+    add_source_arguments(parser)
     run = parser.add_argument_group("how to run it")
-    for name, metavar, default, effect in _ONCE:
-        shown = f"{effect} (default: {default})" if default else effect
-        run.add_argument(name, metavar=metavar, default=default, help=shown)
+    add_run_arguments(run, [name for name, *_ in _ONCE])
     for name, metavar, effect in _REPEATED:
         run.add_argument(name, metavar=metavar, action="append", help=f"{effect} ({_OFTEN})")
     run.add_argument("--train", action="store_true", help="in training mode, with gradients")
@@ -89,18 +84,47 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--cold", action="store_true", help="also capture without warm-up")
 
 
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what, besides the target, says what to run."""
+    parser.add_argument(
+        "--inputs", metavar="FILE.py:NAME", help="a function of a seed that makes the inputs"
+    )
+    parser.add_argument("--call", metavar="METHOD", help="the method to call (default: forward)")
+
+
+# What every command that runs a case lets choose.
+RUN_OPTIONS = ("--dtype", "--autocast", "--seed", "--capture-error-mode")
+
+
+def add_run_arguments(group: argparse._ArgumentGroup, names: Collection[str]) -> None:
+    """Declare those options of how to run it that `names` holds."""
+    for name, metavar, default, effect in _ONCE:
+        if name in names:
+            shown = f"{effect} (default: {default})" if default else effect
+            group.add_argument(name, metavar=metavar, default=default, help=shown)
+
+
+def run_choices(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that `RUN_OPTIONS` say. Raises `BadOptionError`, also for `--call`."""
+    _check_method("--call", options.call)
+    return {
+        "dtype": _dtype("--dtype", options.dtype, _DTYPES),
+        "autocast": _dtype("--autocast", options.autocast, _AUTOCAST),
+        "seed": whole_number("--seed", options.seed, least=0, most=_LARGEST_SEED),
+        "capture_error_mode": _choice("--capture-error-mode", options.capture_error_mode, _MODES),
+    }
+
+
 def case_settings(options: argparse.Namespace) -> Settings:
     """Return the settings that were asked for. Raises `BadOptionError` for the first wrong value."""
     # Not while options are declared: both would slow down `--help`.
     from capturelint.cli.settings import words
     from capturelint.debug.settings import Settings
 
-    _check_method("--call", options.call)
     return Settings(
+        **run_choices(options),
         backend=_choice("--backend", options.backend, _BACKENDS),
         train=options.train,
-        dtype=_dtype("--dtype", options.dtype, _DTYPES),
-        autocast=_dtype("--autocast", options.autocast, _AUTOCAST),
         replays=whole_number("--replays", options.replays, least=1),
         warmup=_warmup("--warmup", options.warmup),
         cold=options.cold,
@@ -111,8 +135,6 @@ def case_settings(options: argparse.Namespace) -> Settings:
         redraw=words(options.redraw),
         timeout=amount("--timeout", options.timeout, "seconds"),
         first=options.first,
-        seed=whole_number("--seed", options.seed, least=0, most=_LARGEST_SEED),
-        capture_error_mode=_choice("--capture-error-mode", options.capture_error_mode, _MODES),
         pad=options.pad,
         soak=whole_number("--soak", options.soak, least=0),
         record_limit=whole_number("--record-limit", options.record_limit, least=1),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import output
-from capturelint.cli.case_options import BadOptionError, amount, whole_number
+from capturelint.cli.case_options import amount, whole_number
+from capturelint.cli.report_options import add_report_arguments, check_report_options, is_colored
 from capturelint.errors import CapturelintError, shown_path
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rungs", metavar="N", help="graphs at most")
     parser.add_argument("--memory-limit", metavar="MiB", help="that all graphs may hold")
     parser.add_argument("--startup-limit", metavar="SECONDS", help="that capturing may take")
-    parser.add_argument(
-        "--format", metavar="|".join(_FORMATS), default="text", help="default: text"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there")
-    parser.add_argument("--no-color", action="store_true", help="plain text, also on a terminal")
+    add_report_arguments(parser, _FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,10 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.format not in _FORMATS:
-        allowed = f"one of {', '.join(_FORMATS)}"
-        raise BadOptionError("--format", options.format, allowed, known=_FORMATS)
-    output.check_writable(options.output)
+    check_report_options(options, _FORMATS)
     from capturelint.measure.advice import advise
     from capturelint.measure.times import assumed_costs, read_costs
     from capturelint.measure.traffic import LARGEST, read_traffic
@@ -90,8 +83,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.format == "json":
         output.write(ladder_json.render(advice, source=source), options.output)
         return 0
-    color = options.output is None and output.use_color(sys.stdout, no_color=options.no_color)
-    output.write(ladder_text.render(advice, source=source, color=color), options.output)
+    text = ladder_text.render(advice, source=source, color=is_colored(options))
+    output.write(text, options.output)
     return 0
 
 
