@@ -157,12 +157,12 @@ def _from_files(options: argparse.Namespace) -> int:
         text = bench_tables.compared(saved.compared(*options.compare))
     elif options.from_serve is not None:
         eager, graph = options.from_serve
-        pairs = serving.pairs(eager, graph)
-        text = bench_tables.served(pairs, eager=shown_path(eager), graph=shown_path(graph))
+        found = serving.servers(eager, graph)
+        text = bench_tables.served(found, eager=shown_path(eager), graph=shown_path(graph))
     else:
-        found = shapes.read_shapes(options.shapes)
+        counted = shapes.read_shapes(options.shapes)
         costs = read_costs(options.times) if options.times else None
-        text = bench_tables.shapes(found, costs, source=shown_path(options.shapes))
+        text = bench_tables.shapes(counted, costs, source=shown_path(options.shapes))
     output.write(text, options.output)
     return 0
 

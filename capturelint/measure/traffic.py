@@ -66,7 +66,7 @@ def read_traffic(path: Path) -> Traffic:
 def _from_lines(path: Path, text: str) -> Iterator[tuple[int, object, object]]:
     is_first = True
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.strip()
+        words = line.replace('"', "").strip()  # some write cells in quotes
         if not words or words.startswith("#"):
             continue
         if is_first and _NAMES.fullmatch(words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from capturelint.measure.bench.result import Bench, Way
+from capturelint.report.place import one_line
 
 _WIDTH = 50  # characters of the longest bar
 _MARKS = {Way.EAGER: "#", Way.GRAPH: "=", Way.COMPILED: "%", Way.COMPILED_GRAPH: "+"}
@@ -15,6 +16,7 @@ _COLORS = {
     Way.COMPILED_GRAPH: "#1f5fa8",
 }
 _BAR, _GAP, _LEFT, _LONGEST, _TOP = 16, 12, 170, 520, 46  # pixels
+_LETTER = 8  # pixels of a wide one
 
 
 def lines(bench: Bench) -> list[str]:
@@ -44,12 +46,12 @@ def svg(bench: Bench) -> str:
             f'<text x="{_LEFT + width + 6:.1f}" y="{middle}">{ms:.3g} ms</text>',
         ]
         y += _BAR
-    device = bench.environment.get("device", "")
-    torch = bench.environment.get("torch", "")
-    title = f"{bench.case}: median step, {device}, torch {torch}"
+    told = [bench.environment.get("device", ""), f"torch {bench.environment.get('torch', '?')}"]
+    title = one_line(f"{bench.case}: median step, {', '.join(told)}")
+    wide = max(_LEFT + _LONGEST + 90, _LETTER * len(title) + 24)
     body = "\n".join([f'<text x="12" y="24" font-weight="bold">{escape(title)}</text>', *parts])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _LONGEST + 90}" height="{y + _GAP}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{y + _GAP}"'
         f' font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
         f"{body}\n</svg>"
     )

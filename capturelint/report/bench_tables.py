@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from capturelint.measure.bench.saved import Compared
-from capturelint.measure.bench.serving import Pair
+from capturelint.measure.bench.serving import Servers
 from capturelint.measure.bench.shapes import Price, Shapes, price
 from capturelint.measure.times import Costs
+from capturelint.report.place import one_line
 from capturelint.report.table import aligned
 
 _COVERS = (1, 4, 16, 64)  # numbers of graphs that are told
@@ -22,14 +21,17 @@ def compared(both: Compared) -> str:
         row = [str(size), *_pair(eager, eager_after), *_pair(graph, graph_after)]
         rows.append([*row, f"{eager / graph:.2f}", f"{eager_after / graph_after:.2f}"])
     told = [
-        f"{name}: {before or 'not told'} / {after or 'not told'}"
+        one_line(f"{name}: {before or 'not told'} / {after or 'not told'}")
         for name, (before, after) in both.differing.items()
     ]
     lines = [f"{both.before.path} / {both.after.path}", "", *aligned(rows)]
-    return "\n".join([*lines, *(["", "measured in other surroundings:", *told] if told else [])])
+    if told:
+        lines += ["", "measured in other surroundings:", *told]
+    lost = [one_line(f"note: {note}") for note in both.notes]
+    return "\n".join([*lines, *(["", *lost] if lost else [])])
 
 
-def served(pairs: Sequence[Pair], *, eager: str, graph: str) -> str:
+def served(found: Servers, *, eager: str, graph: str) -> str:
     """Return a server with graphs next to one without, median by load."""
     head = [
         "requests/s",
@@ -42,11 +44,13 @@ def served(pairs: Sequence[Pair], *, eager: str, graph: str) -> str:
         "speedup",
     ]
     rows = [head]
-    for one in pairs:
-        load = [one.load.rate or "inf", one.load.concurrency or "any"]
+    for one in found.pairs:
+        load = [one.load.ramp or one.load.rate or "inf", one.load.concurrency or "any"]
         tpot = _sped(one.eager.tpot, one.graph.tpot)
         rows.append([*load, *tpot, *_sped(one.eager.itl, one.graph.itl)])
-    return "\n".join([f"{eager} / {graph}: medians, eager and graph", "", *aligned(rows)])
+    lines = [f"{eager} / {graph}: medians, eager and graph", "", *aligned(rows)]
+    notes = [one_line(f"note: {note}") for note in found.notes]
+    return "\n".join([*lines, *(["", *notes] if notes else [])])
 
 
 def shapes(found: Shapes, costs: Costs | None, *, source: str) -> str:

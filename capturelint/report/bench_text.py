@@ -7,6 +7,7 @@ from capturelint.measure.bench.padding import Waste, wastes
 from capturelint.measure.bench.result import Bench, Size, Way
 from capturelint.measure.bench.samples import Spread, percentile
 from capturelint.report import bench_chart
+from capturelint.report.place import one_line
 from capturelint.report.style import Style
 from capturelint.report.table import aligned
 
@@ -18,7 +19,7 @@ def render(bench: Bench, *, color: bool = False) -> str:
     """Return the result as text."""
     style = Style(color)
     parts = [
-        [style.strong(f"{bench.case}: {_where(bench)}"), *_eager(bench)],
+        [style.strong(one_line(f"{bench.case}: {_where(bench)}")), *_eager(bench)],
         _steps(bench),
         bench_chart.lines(bench),
         _costs(bench),

@@ -8,6 +8,7 @@ from capturelint.measure import engines
 from capturelint.measure.advice import Advice, Drop
 from capturelint.measure.ladder import Ladder
 from capturelint.report.ladder_notes import notes, percent
+from capturelint.report.place import one_line
 from capturelint.report.style import Style
 from capturelint.report.table import aligned
 
@@ -44,7 +45,7 @@ def _traffic(advice: Advice, source: str) -> str:
 
 def _times(advice: Advice) -> str:
     if advice.costs.is_measured:
-        where = ", ".join(f"{name} {text}" for name, text in advice.costs.environment)
+        where = one_line(", ".join(f"{name} {text}" for name, text in advice.costs.environment))
         told = "times are measured, linear between measured sizes"
         return f"{told} ({where})" if where else told
     return (

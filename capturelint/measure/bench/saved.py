@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from capturelint.errors import CapturelintError, shown_path
-from capturelint.measure.times import document_of, rows_of
+from capturelint.measure.times import BadTimesError, document_of, rows_of
 
 
 class NothingInCommonError(CapturelintError):
@@ -22,35 +22,62 @@ class NothingInCommonError(CapturelintError):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A file of `bench`. `sizes`: (eager ms, graph ms) by size, medians."""
+    """A file of `bench`. `sizes`: (eager ms, graph ms) by size, medians. `left_out`: why others are.
+
+    `environment`: by name, with the case and what ran eagerly between pieces.
+    """
 
     path: str
     sizes: Mapping[int, tuple[float, float]]
     environment: Mapping[str, str]
+    left_out: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two files: `sizes` that both have, and what of their environments differs, by name."""
+    """Two files: `sizes` that both have, and what of their environments differs, by name.
+
+    `notes`: what is not in the table.
+    """
 
     before: Saved
     after: Saved
     sizes: tuple[int, ...]
     differing: Mapping[str, tuple[str, str]]
+    notes: tuple[str, ...] = ()
 
 
 def read_saved(path: Path) -> Saved:
     """Return what a file says. Raises `BadTimesError`."""
     document = document_of(path)
+    left_out = _left_out(document.get("left_out"))
+    if left_out and document["sizes"] == []:
+        why = next(iter(left_out.values()))
+        raise BadTimesError(path, f"has no graph that is right: {why}")
     rows = rows_of(path, document.get("sizes"), least=1)
-    told = document.get("environment")
-    environment = told if isinstance(told, dict) else {}
     sizes = {
         size: (row["eager_ms"] or 0.0, row["graph_ms"] or 0.0) for size, row in sorted(rows.items())
     }
-    return Saved(
-        shown_path(path), sizes, {str(name): str(text) for name, text in environment.items()}
-    )
+    return Saved(shown_path(path), sizes, _environment(document), left_out)
+
+
+def _environment(document: Mapping[str, object]) -> dict[str, str]:
+    told = document.get("environment")
+    found = {str(name): str(text) for name, text in told.items()} if isinstance(told, dict) else {}
+    case, eager = document.get("case"), document.get("eager_modules")
+    if isinstance(case, str):
+        found["case"] = case
+    if isinstance(eager, list) and eager:
+        found["eager modules"] = ", ".join(map(str, eager))
+    return found
+
+
+def _left_out(entries: object) -> dict[int, str]:
+    return {
+        entry["size"]: str(entry.get("why", "no graph was measured"))
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("size"), int)
+    }
 
 
 def compared(before: Path, after: Path) -> Compared:
@@ -62,4 +89,14 @@ def compared(before: Path, after: Path) -> Compared:
     names = [*first.environment, *(n for n in second.environment if n not in first.environment)]
     pairs = {n: (first.environment.get(n, ""), second.environment.get(n, "")) for n in names}
     differing = {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n != "date"}
-    return Compared(first, second, sizes, differing)
+    notes = (*_alone(first, second), *_alone(second, first))
+    return Compared(first, second, sizes, differing, notes)
+
+
+def _alone(one: Saved, other: Saved) -> Iterator[str]:
+    """Yield what to say of sizes of which `one` has a graph and `other` has none, or a wrong one."""
+    for size in sorted(one.sizes.keys() - other.sizes.keys()):
+        if size in other.left_out:
+            yield f"{size}: {other.path} has no graph that is right: {other.left_out[size]}"
+        else:
+            yield f"{size}: only in {one.path}"

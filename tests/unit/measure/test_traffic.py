@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "1\n4\n1\n4\n1\n",
         "1,3\n4,2\n",
         "size,count\n1,3\n4,2\n",
+        '"size","count"\n"1","3"\n"4",2\n',
         "batch_size\n1\n4\n1\n4\n1",
         "# a comment\n\n1 3\n4\t2\n",
         "1; 3\r\n4; 2\r\n",
@@ -106,7 +108,15 @@ def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
         read_traffic(file)
 
     file.write_bytes(b"1\n\xff\n")
-    with pytest.raises(BadTrafficError, match=r"^steps\.txt: is not text in UTF-8"):
+    with pytest.raises(
+        BadTrafficError, match=r"^steps\.txt: is not text in UTF-8; save it as such"
+    ):
+        read_traffic(file)
+
+
+def test_a_file_that_is_compressed_is_one_line(file: Path) -> None:
+    file.write_bytes(gzip.compress(b"1,3\n"))
+    with pytest.raises(BadTrafficError, match=r"^steps\.txt: is compressed; unpack it first$"):
         read_traffic(file)
 
 

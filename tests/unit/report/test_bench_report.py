@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from capturelint.measure.bench.saved import Compared, Saved
-from capturelint.measure.bench.serving import Load, Pair, Served
+from capturelint.measure.bench.serving import Load, Pair, Served, Servers
 from capturelint.measure.bench.shapes import Shapes
 from capturelint.report import bench_chart, bench_csv, bench_json, bench_tables, bench_text
 from tests.unit.measure.bench.made import bench, size
@@ -71,6 +72,16 @@ def test_the_image_is_well_formed_and_has_a_bar_for_each_step() -> None:
     assert len(bars) == 1 + 5  # the ground, and what was timed
 
 
+def test_the_image_is_well_formed_whatever_the_case_is_called() -> None:
+    found = replace(FOUND, case="a&b\x00<\ud800>\n'\".py:" + "make" * 99)
+    image = ElementTree.fromstring(bench_chart.svg(found))
+    title = image.findtext("{*}text") or ""
+
+    assert title.startswith(r"""a&b\x00<\ud800>\n'".py:make""")
+    assert int(image.attrib["width"]) > 6 * len(title)
+    assert bench_text.render(found).splitlines()[0].startswith(r"a&b\x00<\ud800>\n")
+
+
 def test_files_side_by_side_say_what_else_differs() -> None:
     before = Saved("a.json", {1: (8.0, 2.0)}, {})
     after = Saved("b.json", {1: (8.0, 4.0)}, {})
@@ -89,11 +100,14 @@ def test_files_side_by_side_say_what_else_differs() -> None:
 
 def test_servers_side_by_side() -> None:
     pair = Pair(Load("inf", "8"), Served(20, 4), Served(10, None))
-    text = bench_tables.served([pair], eager="e.json", graph="g.json")
+    found = Servers((pair,), ("only in e.json: 1",))
+    text = bench_tables.served(found, eager="e.json", graph="g.json")
 
     assert text.splitlines()[2:] == [
         "requests/s  concurrency  TPOT ms  graph  speedup  ITL ms  graph  speedup",
         "       inf            8       20     10     2.00       4      ?        ?",
+        "",
+        "note: only in e.json: 1",
     ]
 
 
