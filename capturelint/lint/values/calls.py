@@ -15,8 +15,8 @@ from capturelint.lint.values.follow import (
     pass_functions,
     super_attribute,
 )
-from capturelint.lint.values.frame import GRAPH, Frame, chain_text, raw_span
-from capturelint.lint.values.join import iterated, join, sequence
+from capturelint.lint.values.frame import Frame, chain_text, raw_span
+from capturelint.lint.values.join import GRAPH, iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
 from capturelint.lint.values.module_methods import module_method
 from capturelint.lint.values.notes import note_name, note_operands

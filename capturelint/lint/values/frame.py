@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from capturelint.lint.values.account import Account
     from capturelint.lint.values.analysis import Analysis
 
-# The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
-GRAPH = "@graph"
-
 Evaluator = Callable[["Frame", ast.expr], Value]
 
 

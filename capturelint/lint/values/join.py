@@ -5,6 +5,8 @@ from __future__ import annotations
 from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Source, Value
 
 _DEEPEST = 3
+# The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
+GRAPH = "@graph"
 # What a function gives to itself, before it is known what it gives.
 UNFINISHED = Value(name="@unfinished")
 _MOST_REFS = 40
@@ -120,7 +122,12 @@ def joined_sources(left: tuple[Source, ...], right: tuple[Source, ...]) -> tuple
 
 
 def _shared_name(left: Value, right: Value) -> str:
-    """Return the name of two values of one kind: an empty literal takes that of the other."""
+    """Return the name of two values of one kind: an empty literal takes that of the other.
+
+    So does a context that captures on one way to here.
+    """
+    if GRAPH in (left.name, right.name):
+        return GRAPH
     return "@dict" if "@dict" in (left.name, right.name) else ""
 
 
@@ -142,6 +149,8 @@ def _join_kinds(left: Value, right: Value, depth: int) -> Value:
                 optional=tensor.optional or other.optional,
                 sources=joined_sources(tensor.sources, other.sources),
             )
+    if GRAPH in (left.name, right.name):
+        return left if left.name == GRAPH else right
     refs = joined_refs(left.refs, right.refs)
     if left.kind in _HOST_LIKE and right.kind in _HOST_LIKE:
         return Value(Kind.HOST_VALUE, element=_join_elements(left, right, depth), refs=refs)

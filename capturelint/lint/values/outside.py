@@ -8,8 +8,8 @@ from capturelint.kind import HOST, UNKNOWN, Kind, Role, Value
 from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
 from capturelint.lint.values.follow import call_refs, pass_functions
-from capturelint.lint.values.frame import GRAPH, Frame
-from capturelint.lint.values.join import element_of, join_all
+from capturelint.lint.values.frame import Frame
+from capturelint.lint.values.join import GRAPH, element_of, join_all
 from capturelint.lint.values.lookup import OFF, is_debug_flag
 from capturelint.lint.values.notes import note_operands
 from capturelint.names import GRAPH_MODES

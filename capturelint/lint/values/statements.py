@@ -10,8 +10,8 @@ from capturelint.lint.values import fills, modes, once, truth, turns
 from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
 from capturelint.lint.values.asides import is_rest_aside, set_aside
 from capturelint.lint.values.binding import bind
-from capturelint.lint.values.frame import GRAPH, Frame, chain_text, joined_envs
-from capturelint.lint.values.join import iterated
+from capturelint.lint.values.frame import Frame, chain_text, joined_envs
+from capturelint.lint.values.join import GRAPH, iterated
 from capturelint.lint.values.narrowing import narrowed
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait

@@ -111,6 +111,26 @@ def test_a_graph_context_may_be_one_arm_of_a_choice(context: str, tmp_path: Path
     assert told.seen == told.wanted
 
 
+@pytest.mark.parametrize("other", ["nullcontext()", "open(n)", "None"])
+def test_a_graph_context_that_has_a_name_may_be_another_too(other: str, tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        f"""
+        from contextlib import nullcontext
+        from torch.cuda import graph
+
+        def capture(x: Tensor, g, n: int):
+            chosen = {other}
+            if n:
+                chosen = graph(g)
+            with chosen:
+                x  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
+
+
 def test_a_graph_may_be_renamed_by_an_import_over_several_lines(tmp_path: Path) -> None:
     told = kinds(
         tmp_path,
