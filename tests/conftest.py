@@ -14,6 +14,7 @@ import pytest
 
 InFork: TypeAlias = Callable[[Callable[[], object]], None]
 ALL_CASES = "--all-cases"
+THIRD = "CAPTURELINT_TESTS_THIRD"  # which third of the tests is run, of 0 to 2
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,9 +24,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip, of the many cases of a sweep, all but one in so many: each takes seconds."""
+    """Skip, of the many cases of a sweep, all but one in so many: each takes seconds.
+
+    Inside another Python one test in three is run.
+    """
     if config.getoption(ALL_CASES):
         return
+    third = os.environ.get(THIRD)
+    if third is not None:
+        items[:] = items[int(third) :: 3]
     seen: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("sweep")
@@ -33,8 +40,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             continue
         (every,) = mark.args
         name = item.nodeid.partition("[")[0]
-        if seen[name] % every:
-            reason = f"one case in {every} is run; {ALL_CASES} runs the others"
+        if not every or seen[name] % every:
+            reason = f"{f'one case in {every}' if every else 'a part'} is run; {ALL_CASES} runs all"
             item.add_marker(pytest.mark.skip(reason=reason))
         seen[name] += 1
 

@@ -58,10 +58,12 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# Of all, and of one in four of them: the whole takes minutes.
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.sweep(0))])
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
-def test_the_simulator_does_what_the_gpu_did_but_for_the_known() -> None:
+def test_the_simulator_does_what_the_gpu_did_but_for_the_known(every: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.record.simulated"],
+        [sys.executable, "-m", "tests.record.simulated", str(every)],
         capture_output=True,
         text=True,
         check=False,
@@ -73,8 +75,10 @@ def test_the_simulator_does_what_the_gpu_did_but_for_the_known() -> None:
     measured = {_name(line): line["outcome"] for line in _measured()}
     others = [name for name in found if found[name] != measured.get(name, found[name])]
 
-    assert len(found.keys() & measured.keys()) > 1000
-    assert sorted(others) == sorted(name for names in KNOWN.values() for name in names)
+    known = [name for names in KNOWN.values() for name in names]
+    assert len(found.keys() & measured.keys()) > 1000 // every
+    assert sorted(others) == sorted(name for name in known if name in found)
+    assert every > 1 or not set(known) - set(found)
 
 
 def _measured() -> list[dict[str, Any]]:
