@@ -46,6 +46,11 @@ class PadJudge:
         self.notes: list[str] = []
         self.references = References(part.path, self.families, ground, self.notes)
 
+    @property
+    def root(self) -> str:
+        """Return the path of the callable."""
+        return self._part.path
+
     def whole(self, path: str) -> Verdict:
         """Return whether real rows that a module returns or keeps move with the pad rows."""
         if path not in self.outcomes:

@@ -62,7 +62,17 @@ def leaking(
             continue
         cls = judged.families[one.path].part.cls
         made.append(Leaking(one.path, cls, line, judged.outcomes[one.path]))
-    return made
+    return made or _only_open(found, judged)
+
+
+def _only_open(found: Sequence[Found], judged: PadJudge) -> list[Leaking]:
+    """Return the one module that the leak must be in, though it could not be judged alone."""
+    root = judged.outcomes[judged.root]
+    left = [one for one in found if one.path in judged.families]
+    if root.verdict is not Verdict.PADS or len(left) != 1 or left[0].verdict is Verdict.PADS:
+        return []
+    path = left[0].path
+    return [Leaking(path, judged.families[path].part.cls, Outcome(Verdict.PADS), root)]
 
 
 def _line(path: str, judged: PadJudge, ground: Ground, ledger: Ledger) -> Outcome:

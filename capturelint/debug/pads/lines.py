@@ -65,10 +65,12 @@ def _leak(family: Family, judge: PadJudge, ground: Ground) -> Leak | None:
     shorter = None
     if family.others and not failing:
         shorter = _operations(family, family.others[0], ground, {}, is_filled=False)
-    runs = Runs(base, filled, shorter, family.rows, family.total)
+    storages = ground.storages(family.part)
+    held = frozenset(storages.values())
+    runs = Runs(base, filled, shorter, family.rows, family.total, held)
     output = judge.outcomes[path].evidence.output
     is_state = output.startswith(STATE)
-    state = ground.storages(family.part).get(output.removeprefix(STATE)) if is_state else None
+    state = storages.get(output.removeprefix(STATE)) if is_state else None
     return first_leak(runs, judge.references.tolerance, state)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -54,6 +54,7 @@ class Runs:
     shorter: Sequence[Operation] | None
     rows: Rows
     total: int  # rows of `shorter`
+    held: frozenset[int | None] = frozenset()  # storages of state
 
 
 def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | None:
@@ -63,7 +64,8 @@ def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | No
     that is written otherwise, where that is what moved.
     """
     orders: dict[int, tuple[Arrangement, ...]] = {}
-    statuses = list(_statuses(runs, tolerance, orders))
+    guessed: set[int] = set()
+    statuses = list(_statuses(runs, tolerance, orders, guessed))
     for number, status in enumerate(statuses):
         if status is _Status.UNCLEAR:
             return None
@@ -72,7 +74,9 @@ def first_leak(runs: Runs, tolerance: Tolerance, state: int | None) -> Leak | No
             return None if only is None else Leak(only)
         if status is _Status.ROWS:
             cause = _cause(number, statuses, runs)
-            is_seen = not any(one in orders for one in _sources(runs, number, cause))
+            is_seen = cause not in guessed and not any(
+                one in orders for one in _sources(runs, number, cause)
+            )
             return Leak(runs.base[cause], is_seen)
     mixing = _mixing(statuses, runs)
     if len(statuses) != len(runs.base) and not mixing:
@@ -119,12 +123,17 @@ def _written(statuses: Sequence[_Status], runs: Runs, state: int | None) -> Leak
 
 
 def _statuses(
-    runs: Runs, tolerance: Tolerance, orders: dict[int, tuple[Arrangement, ...]]
+    runs: Runs,
+    tolerance: Tolerance,
+    orders: dict[int, tuple[Arrangement, ...]],
+    guessed: set[int],
 ) -> Iterator[_Status]:
     """Yield what happened to each operation, as long as both runs do the same.
 
-    `orders`: gains the orders of rows that are not those of the batch, by number.
+    `orders`: gains the orders of rows that are not those of the batch, by number. `guessed`: gains
+    the numbers of those that are taken to have no rows, for what they are made of.
     """
+    wholes: set[int] = set()
     for number, (base, filled) in enumerate(zip(runs.base, runs.filled, strict=False)):
         if (base.name, base.place) != (filled.name, filled.place):
             yield _Status.APART
@@ -139,7 +148,25 @@ def _statuses(
         ]
         if found:
             orders[number] = tuple(dict.fromkeys(found))
-        yield _worst(statuses)
+        worst = _worst(statuses)
+        if worst is _Status.UNCLEAR and _is_without_rows(number, runs, wholes):
+            guessed.add(number)
+            worst = _Status.WHOLE
+        if worst is _Status.WHOLE:
+            wholes.add(number)
+        yield worst
+
+
+def _is_without_rows(number: int, runs: Runs, wholes: Collection[int]) -> bool:
+    """Return whether what an operation made has no rows, though its sizes would allow some.
+
+    That is state, such as the slots of a cache, and what is made of it alone.
+    """
+    operation = runs.base[number]
+    if operation.written is not None and operation.written in runs.held:
+        return True
+    is_made_of_state = bool(operation.sources) and all(one in wholes for one in operation.sources)
+    return is_made_of_state and not _has_rows(number, runs)
 
 
 def _worst(statuses: Sequence[_Status]) -> _Status:

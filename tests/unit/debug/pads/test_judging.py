@@ -493,3 +493,29 @@ def test_a_death_while_calls_are_recorded_is_undecided(in_session: InSession) ->
         assert "the process died while what it calls was recorded" in why(report)
 
     in_session(body)
+
+
+@pytest.mark.parametrize(
+    ("step", "module", "blame"),
+    [
+        ("pad-record 0", nn.Sequential(nn.Sequential(nn.Tanh(), Centers())), ("0", "centers")),
+        ("pad 1", nn.Sequential(nn.Tanh(), Centers()), ("1", "")),
+    ],
+)
+def test_a_death_inside_keeps_the_blame(
+    step: str, module: nn.Module, blame: tuple[str, str], in_session: InSession
+) -> None:
+    def body(backend: Backend) -> None:
+        known = {step: Outcome(Verdict.UNDECIDED, why="it died", died=True)}
+        settings = Settings(replays=1, pad=True)
+        report = judge(
+            lambda: Case(module, inputs, batch_dims=0),
+            backend,
+            settings,
+            known=known,
+            emit=lambda _: None,
+        )
+
+        assert (report.verdict, blamed(report)) == (Verdict.PADS, [blame])
+
+    in_session(body)
