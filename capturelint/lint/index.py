@@ -67,6 +67,11 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
     )
 
 
+def _asks_for_device(test: ast.expr) -> bool:
+    """Return whether a test is true where there is a GPU, and only there."""
+    return isinstance(test, ast.Call) and dotted(test.func) == "torch.cuda.is_available"
+
+
 class _Walk:
     """Collects facts; lives for one file."""
 
@@ -111,6 +116,13 @@ class _Walk:
                     self._module_assign(node)
 
     def _blocks(self, node: ast.stmt, names: tuple[str, ...], parts: str, scope: Scope) -> None:
+        if not scope.prefix and isinstance(node, ast.If) and _asks_for_device(node.test):
+            self.statements(node.body, scope)
+            on_device = dict(self.top_functions)
+            self.statements(node.orelse, scope)
+            # What is defined for hosts without a GPU takes no name away.
+            self.top_functions.update(on_device)
+            return
         for name in names:
             block = getattr(node, name)
             if block:

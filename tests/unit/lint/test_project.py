@@ -21,6 +21,31 @@ _ROOT = """
 _MOVED = "def moved(x):\n    return x.cpu()\n"
 
 
+def test_of_two_definitions_the_one_for_a_gpu_is_called(tmp_path: Path) -> None:
+    text = """
+    import torch
+
+    def called(x): ...
+    def other(x): ...
+
+    if torch.cuda.is_available():
+        def chosen(x):
+            called(x)
+    else:
+        def chosen(x):
+            other(x)
+        def only_here(x):
+            called(x)
+
+    # capturelint: captured
+    def step(x: torch.Tensor):
+        chosen(x)
+        only_here(x)
+    """
+
+    assert captured(tmp_path, {"m.py": text}) == {"m.step", "m.chosen", "m.only_here", "m.called"}
+
+
 @pytest.mark.parametrize(
     ("imports", "call"),
     [
