@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -20,6 +21,7 @@ from capturelint.cli.settings import check_codes
 from capturelint.config import Config, load_config
 from capturelint.lint.registry import builtin_rules
 from capturelint.verdict import Verdict
+from tests.conftest import InFork
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -175,6 +177,30 @@ def test_every_option_of_bench_is_told_with_its_default() -> None:
     for name, value in defaults.items():
         if isinstance(value, str):
             assert told[f"--{name.replace('_', '-')}"] == value
+
+
+@needs_torch
+def test_the_example_of_a_runner_runs_on_the_simulator(
+    in_fork: InFork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (example,) = (block for block in blocks("python") if "GraphRunner(" in block)
+    code = example.replace("sizes=[1, 4, 16])", 'sizes=[1, 4, 16], backend="simulated")')
+    model = """
+        import torch
+
+        def Decoder():
+            return torch.nn.Sequential(torch.nn.Embedding(256, 8), torch.nn.Linear(8, 2))
+        """
+    (tmp_path / "my_model.py").write_text(textwrap.dedent(model), encoding="utf-8")
+    (tmp_path / "example.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert code != example
+    in_fork(lambda: _run_example(tmp_path / "example.py"))
+
+
+def _run_example(path: Path) -> None:
+    assert runpy.run_path(str(path))["logits"].shape == (3, 1, 2)
 
 
 def test_every_option_of_ladder_is_told_with_its_default() -> None:

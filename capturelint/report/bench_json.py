@@ -80,6 +80,7 @@ def _way(one: Size, way: Way, timing: Timing) -> dict[str, object]:
         "launches": None if activity is None else activity.launches,
         "busy_ms": None if activity is None else activity.busy_ms,
         "launch_bound": timing.launch_bound,
+        "replay": "equal" if way.is_graph else None,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from capturelint.measure.bench.advice import advice
 from capturelint.measure.bench.padding import Waste, wastes
-from capturelint.measure.bench.result import Bench, Size, Way
+from capturelint.measure.bench.result import UNDECIDED, Bench, Size, Way
 from capturelint.measure.bench.samples import Spread, percentile
 from capturelint.report import bench_chart
 from capturelint.report.place import one_line
@@ -20,7 +20,7 @@ def render(bench: Bench, *, color: bool = False) -> str:
     style = Style(color)
     parts = [
         [style.strong(one_line(f"{bench.case}: {_where(bench)}")), *_eager(bench)],
-        _steps(bench),
+        [*_steps(bench), *_replays(bench)],
         bench_chart.lines(bench),
         _costs(bench),
         _padding(bench),
@@ -56,10 +56,32 @@ def _steps(bench: Bench) -> list[str]:
     return aligned(rows, left=_LEFT)
 
 
+def _replays(bench: Bench) -> list[str]:
+    """Return a line for each way that runs graphs: at which sizes its replays are as eager."""
+    lines = []
+    for way in bench.ways:
+        judged = {one.size: _judged(one, way) for one in bench.sizes if way.is_graph}
+        told = [
+            f"{word} at {', '.join(str(size) for size, found in judged.items() if found == word)}"
+            for word in dict.fromkeys(judged.values())
+        ]
+        if told:
+            compared = f"{way.value}, replays compared with {way.without.value}"
+            lines.append(f"{compared}: {'; '.join(told)}")
+    return lines
+
+
+def _judged(one: Size, way: Way) -> str:
+    why = one.wrong.get(way)
+    if why is None:
+        return "equal"
+    return UNDECIDED if why.startswith(UNDECIDED) else "wrong"
+
+
 def _step(one: Size, way: Way) -> list[str]:
     timing = one.timings.get(way)
     if timing is None:
-        return [str(one.size), way.value, "wrong"]
+        return [str(one.size), way.value, _judged(one, way)]
     gain = None if way is Way.EAGER else one.speedup(way)
     row = [str(one.size), way.value, *_spread(timing.step, "{:.3g}")]
     row += ["", ""] if gain is None else _spread(gain, "{:.2f}")

@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -38,125 +38,20 @@ from capturelint.measure.bench.plan import Plan
 from capturelint.measure.bench.result import Timing, Way
 from capturelint.measure.bench.samples import percentile
 from capturelint.report import bench_json, bench_text
+from tests.bench.llama import Decoder, Size, inputs_of
 
-# B batch, S tokens of a call, T tokens of the cache, W width, H heads, K key-value heads, D of a head
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How large a model is. `most`: rows that the cache has room for."""
-
-    layers: int
-    width: int
-    inner: int
-    heads: int
-    kv_heads: int
-    words: int
-    tokens: int
-    most: int
-    image: int
-    prompt: int
+# B batch, W width
 
 
-FULL = Sizes(16, 2048, 8192, 32, 8, 32000, 512, 128, 224, 512)
-TINY = Sizes(2, 32, 64, 4, 2, 64, 16, 8, 32, 8)
-SIZES = TINY if os.environ.get("BENCH_SIZE") == "tiny" else FULL
-DTYPE = torch.float32 if SIZES is TINY else torch.bfloat16
-BATCHES = (1, 2, 8) if SIZES is TINY else (1, 4, 32, 128)
-PREFILL = (2,) if SIZES is TINY else (4,)
-
-
-class Norm(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x: Tensor) -> Tensor:
-        scale = torch.rsqrt(x.float().square().mean(-1, keepdim=True) + 1e-6)
-        return self.weight * (x * scale.to(x.dtype))
-
-
-class Attention(nn.Module):
-    """Attention of x (B, S, W). With a cache S is 1, and `positions` (B,) tells where it is written."""
-
-    def __init__(self, sizes: Sizes, *, has_cache: bool) -> None:
-        super().__init__()
-        self.heads, self.kv_heads = sizes.heads, sizes.kv_heads
-        self.size = sizes.width // sizes.heads
-        self.query = nn.Linear(sizes.width, sizes.width, bias=False)
-        self.keys = nn.Linear(sizes.width, sizes.kv_heads * self.size, bias=False)
-        self.values = nn.Linear(sizes.width, sizes.kv_heads * self.size, bias=False)
-        self.out = nn.Linear(sizes.width, sizes.width, bias=False)
-        self.cached_keys: Tensor
-        self.cached_values: Tensor
-        self.rows: Tensor
-        if has_cache:
-            shape = (sizes.most, sizes.tokens, sizes.kv_heads, self.size)
-            self.register_buffer("cached_keys", torch.zeros(shape))
-            self.register_buffer("cached_values", torch.zeros(shape))
-            self.register_buffer("rows", torch.arange(sizes.most))
-        self.has_cache = has_cache
-
-    def forward(self, x: Tensor, positions: Tensor | None, mask: Tensor | None) -> Tensor:
-        batch, length, width = x.shape
-        query = self.query(x).view(batch, length, self.heads, self.size)
-        keys = self.keys(x).view(batch, length, self.kv_heads, self.size)
-        values = self.values(x).view(batch, length, self.kv_heads, self.size)
-        if self.has_cache and positions is not None:
-            place = (self.rows[:batch], positions)
-            self.cached_keys.index_put_(place, keys[:, 0])
-            self.cached_values.index_put_(place, values[:, 0])
-            keys, values = self.cached_keys[:batch], self.cached_values[:batch]
-        repeats = self.heads // self.kv_heads
-        heads = functional.scaled_dot_product_attention(
-            query.transpose(1, 2),
-            keys.repeat_interleave(repeats, dim=2).transpose(1, 2),
-            values.repeat_interleave(repeats, dim=2).transpose(1, 2),
-            attn_mask=mask,
-            is_causal=mask is None,
-        )
-        result: Tensor = self.out(heads.transpose(1, 2).reshape(batch, length, width))
-        return result
-
-
-class Layer(nn.Module):
-    def __init__(self, sizes: Sizes, *, has_cache: bool) -> None:
-        super().__init__()
-        self.before = Norm(sizes.width)
-        self.attention = Attention(sizes, has_cache=has_cache)
-        self.between = Norm(sizes.width)
-        self.gate = nn.Linear(sizes.width, sizes.inner, bias=False)
-        self.up = nn.Linear(sizes.width, sizes.inner, bias=False)
-        self.down = nn.Linear(sizes.inner, sizes.width, bias=False)
-
-    def forward(self, x: Tensor, positions: Tensor | None, mask: Tensor | None) -> Tensor:
-        x = x + self.attention(self.before(x), positions, mask)
-        y = self.between(x)
-        result: Tensor = x + self.down(functional.silu(self.gate(y)) * self.up(y))
-        return result
-
-
-class Decoder(nn.Module):
-    """From tokens (B, S), and positions (B,) where there is a cache, to logits (B, words)."""
-
-    def __init__(self, sizes: Sizes, *, has_cache: bool) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(sizes.words, sizes.width)
-        self.layers = nn.ModuleList(Layer(sizes, has_cache=has_cache) for _ in range(sizes.layers))
-        self.norm = Norm(sizes.width)
-        self.head = nn.Linear(sizes.width, sizes.words, bias=False)
-        self.places: Tensor
-        self.register_buffer("places", torch.arange(sizes.tokens))
-
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        mask = None
-        if positions is not None:
-            mask = (self.places <= positions[:, None])[:, None, None]
-        x = self.embedding(tokens)
-        for layer in self.layers:
-            x = layer(x, positions, mask)
-        result: Tensor = self.head(self.norm(x[:, -1]))
-        return result
+# Rows that the cache has room for are the largest batch.
+FULL = Size(16, 2048, 32, 8, 8192, 32000, 128, 512, "bfloat16", "buffers")
+TINY = Size(2, 32, 4, 2, 64, 64, 8, 16, "float32", "buffers")
+SIZE = TINY if os.environ.get("BENCH_SIZE") == "tiny" else FULL
+DTYPE: torch.dtype = getattr(torch, SIZE.dtype)
+BATCHES = (1, 2, 8) if SIZE is TINY else (1, 4, 32, 128)
+PREFILL = (2,) if SIZE is TINY else (4,)
+IMAGE = 32 if SIZE is TINY else 224  # pixels of a side
+PROMPT, SHORT = (8, 8) if SIZE is TINY else (512, 16)  # tokens
 
 
 class Block(nn.Module):
@@ -195,7 +90,7 @@ class Experts(nn.Module):
 
 
 def _tokens(seed: int, rows: int, length: int) -> Tensor:
-    return torch.randint(SIZES.words, (rows, length), generator=_draw(seed))
+    return torch.randint(SIZE.vocabulary, (rows, length), generator=_draw(seed))
 
 
 def _draw(seed: int) -> torch.Generator:
@@ -204,31 +99,26 @@ def _draw(seed: int) -> torch.Generator:
 
 def _built(make: Callable[[], nn.Module]) -> nn.Module:
     # Random weights of a billion parameters take long on the host.
-    with torch.device("cpu" if SIZES is TINY else "cuda"):
+    with torch.device("cpu" if SIZE is TINY else "cuda"):
         return make().to(DTYPE).eval()
 
 
 def llama() -> capturelint.Case:
     """Return a decode step, (B, 1) tokens with a cache."""
-
-    def inputs(seed: int, batch_size: int) -> tuple[Tensor, Tensor]:
-        positions = torch.randint(SIZES.tokens, (batch_size,), generator=_draw(seed + 1))
-        return _tokens(seed, batch_size, 1), positions
-
-    model = _built(lambda: Decoder(SIZES, has_cache=True))
-    return capturelint.Case(model, inputs, batch_dims=0, mode="inference")
+    model = _built(lambda: Decoder(SIZE))
+    return capturelint.Case(model, inputs_of(SIZE), batch_dims=0, mode="inference")
 
 
 def prefill() -> capturelint.Case:
     """Return a forward of whole prompts without a cache."""
-    model = _built(lambda: Decoder(SIZES, has_cache=False))
+    model = _built(lambda: Decoder(replace(SIZE, cache="none")))
     return capturelint.Case(
-        model, lambda seed, batch_size: (_tokens(seed, batch_size, SIZES.prompt),), batch_dims=0
+        model, lambda seed, batch_size: (_tokens(seed, batch_size, PROMPT),), batch_dims=0
     )
 
 
 def _resnet() -> nn.Module:
-    widths = (8, 16) if SIZES is TINY else (64, 128, 256, 512)
+    widths = (8, 16) if SIZE is TINY else (64, 128, 256, 512)
     blocks: list[nn.Module] = [nn.Conv2d(3, widths[0], 7, 2, 3, bias=False), nn.MaxPool2d(3, 2, 1)]
     before = widths[0]
     for width in widths:
@@ -242,7 +132,7 @@ def resnet() -> capturelint.Case:
     """Return a small ResNet."""
 
     def inputs(seed: int, batch_size: int) -> tuple[Tensor]:
-        shape = (batch_size, 3, SIZES.image, SIZES.image)
+        shape = (batch_size, 3, IMAGE, IMAGE)
         return (torch.randn(shape, generator=_draw(seed)).to(DTYPE),)
 
     return capturelint.Case(_built(_resnet), inputs, batch_dims=0)
@@ -250,23 +140,19 @@ def resnet() -> capturelint.Case:
 
 def moe() -> capturelint.Case:
     """Return four layers of experts, (B, W)."""
-    model = _built(
-        lambda: nn.Sequential(*(Experts(SIZES.width, SIZES.inner // 4) for _ in range(4)))
-    )
+    model = _built(lambda: nn.Sequential(*(Experts(SIZE.width, SIZE.inner // 4) for _ in range(4))))
 
     def inputs(seed: int, batch_size: int) -> tuple[Tensor]:
-        return (torch.randn(batch_size, SIZES.width, generator=_draw(seed)).to(DTYPE),)
+        return (torch.randn(batch_size, SIZE.width, generator=_draw(seed)).to(DTYPE),)
 
     return capturelint.Case(model, inputs, batch_dims=0)
 
 
 def compiled() -> capturelint.Case:
     """Return four layers of the decoder, to be measured under `torch.compile` as well."""
-    small = Sizes(*(4 if name == "layers" else getattr(SIZES, name) for name in Sizes.__slots__))
-    model = _built(lambda: Decoder(small, has_cache=False))
-    length = 8 if SIZES is TINY else 16
+    model = _built(lambda: Decoder(replace(SIZE, layers=4, cache="none")))
     return capturelint.Case(
-        model, lambda seed, batch_size: (_tokens(seed, batch_size, length),), batch_dims=0
+        model, lambda seed, batch_size: (_tokens(seed, batch_size, SHORT),), batch_dims=0
     )
 
 
@@ -358,7 +244,7 @@ def _edge() -> Edge:
 
         cuda = CudaBackend()
         return Edge(cuda, CudaMeter(), cuda.session)
-    if SIZES is not TINY:
+    if SIZE is not TINY:
         sys.exit(f"no GPU: {why_no_device()}; --size tiny runs on the simulator")
     from capturelint.debug.simulated import SimulatedBackend
     from tests.unit.measure.bench.made import HostMeter

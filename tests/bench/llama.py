@@ -1,4 +1,4 @@
-"""A decoder like Llama with a static cache, of any size, with hazards planted deep in it."""
+"""A decoder like Llama, of any size, with or without a static cache, and with hazards planted deep in it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# B batch, T tokens of a step (1), D width, H heads, G heads of keys and values, K width of a head,
-# S positions in the cache.
+# B batch, S tokens of a call, T positions in the cache, W width, H heads, G of keys and values, K width of a head.
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a decoder is, and what it runs on. `length`: positions in the cache.
+    """How large a decoder is, and what it runs on. `batch`, `length`: rows and positions in the cache.
 
-    `cache`: `buffers` of the attention, one object as an `argument` of each step, or one that is
-    made `fresh` for each. `hazards`: 0, 1 or 3. `dtype`: a name that torch has.
+    `cache`: `buffers` of the attention, one object as an `argument` of each step, one that is made
+    `fresh` for each, or `none`. `hazards`: 0, 1 or 3. `dtype`: a name that torch has.
     """
 
     layers: int = 4
@@ -44,7 +43,7 @@ SIZES: Mapping[str, Size] = {
 
 @dataclass
 class Cache:
-    """Keys and values by layer, each: (B, G, S, K)."""
+    """Keys and values by layer, each: (B, T, G, K)."""
 
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
@@ -58,8 +57,8 @@ class Norm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        scale = x.float().square().mean(-1, keepdim=True).add(1e-5).rsqrt()
-        return self.weight * (x.float() * scale).to(x.dtype)
+        scale = torch.rsqrt(x.float().square().mean(-1, keepdim=True) + 1e-6)
+        return self.weight * (x * scale.to(x.dtype))
 
 
 class BranchingNorm(Norm):
@@ -71,12 +70,7 @@ class BranchingNorm(Norm):
         return super().forward(x)
 
 
-class Silu(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.silu(x)
-
-
-class ReadingSilu(Silu):
+class ReadingSilu(nn.SiLU):
     """Reads a value of the device."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -89,14 +83,28 @@ class Mlp(nn.Module):
         self.gate = nn.Linear(size.width, size.inner, bias=False)
         self.up = nn.Linear(size.width, size.inner, bias=False)
         self.down = nn.Linear(size.inner, size.width, bias=False)
-        self.act: nn.Module = Silu()
+        self.act: nn.Module = nn.SiLU()
 
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = self.down(self.act(self.gate(x)) * self.up(x))
         return y
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the tokens of a step stand. `rows`, `positions`: (B,), where they are cached.
+
+    `mask`: of the positions that are seen, (B, 1, 1, T).
+    """
+
+    rows: Tensor
+    positions: Tensor
+    mask: Tensor
+
+
 class Attention(nn.Module):
+    """Attention of x (B, S, W); with a cache S is 1, and without one each token sees those before it."""
+
     def __init__(self, size: Size, number: int) -> None:
         super().__init__()
         self.number, self.heads, self.groups = number, size.heads, size.groups
@@ -110,23 +118,35 @@ class Attention(nn.Module):
             self.register_buffer("keys", torch.zeros(shape), persistent=False)
             self.register_buffer("values", torch.zeros(shape), persistent=False)
 
-    def forward(self, x: Tensor, position: Tensor, cache: Cache | None) -> Tensor:
-        """Attend to what is cached up to `position`: (1,). x: (B, T, D)."""
+    def forward(self, x: Tensor, place: Place | None, cache: Cache | None) -> Tensor:
         batch, tokens, width = x.shape
-        q = self.q(x).view(batch, tokens, self.heads, -1).transpose(1, 2)
-        k = self.k(x).view(batch, tokens, self.groups, -1).transpose(1, 2)
-        v = self.v(x).view(batch, tokens, self.groups, -1).transpose(1, 2)
-        own: Any = self  # buffers have no types
-        keys: Tensor = own.keys if cache is None else cache.keys[self.number]
-        values: Tensor = own.values if cache is None else cache.values[self.number]
-        keys.index_copy_(2, position, k)
-        values.index_copy_(2, position, v)
-        seen = torch.arange(keys.shape[2], device=x.device) <= position
+        q = self.q(x).view(batch, tokens, self.heads, -1)
+        k = self.k(x).view(batch, tokens, self.groups, -1)
+        v = self.v(x).view(batch, tokens, self.groups, -1)
+        if place is not None:
+            k, v = self._cached(k, v, place, cache)
+        repeats = self.heads // self.groups
         y = functional.scaled_dot_product_attention(
-            q, keys, values, attn_mask=seen[None, None, None], enable_gqa=True
+            q.transpose(1, 2),
+            k.repeat_interleave(repeats, dim=2).transpose(1, 2),
+            v.repeat_interleave(repeats, dim=2).transpose(1, 2),
+            attn_mask=None if place is None else place.mask,
+            is_causal=place is None,
         )
         found: Tensor = self.out(y.transpose(1, 2).reshape(batch, tokens, width))
         return found
+
+    def _cached(
+        self, k: Tensor, v: Tensor, place: Place, cache: Cache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Write into the cache, and return all that these rows have there."""
+        own: Any = self  # buffers have no types
+        keys: Tensor = own.keys if cache is None else cache.keys[self.number]
+        values: Tensor = own.values if cache is None else cache.values[self.number]
+        where = (place.rows, place.positions)
+        keys.index_put_(where, k[:, 0])
+        values.index_put_(where, v[:, 0])
+        return keys[: len(k)], values[: len(v)]
 
 
 class CountingAttention(Attention):
@@ -134,9 +154,9 @@ class CountingAttention(Attention):
 
     calls = 0
 
-    def forward(self, x: Tensor, position: Tensor, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, place: Place | None, cache: Cache | None) -> Tensor:
         self.calls += 1  # counts
-        return super().forward(x * (1 + self.calls), position, cache)
+        return super().forward(x * (1 + self.calls), place, cache)
 
 
 class Layer(nn.Module):
@@ -147,26 +167,37 @@ class Layer(nn.Module):
         self.between = Norm(size.width)
         self.mlp = Mlp(size)
 
-    def forward(self, x: Tensor, position: Tensor, cache: Cache | None) -> Tensor:
-        x = x + self.attention(self.before(x), position, cache)
+    def forward(self, x: Tensor, place: Place | None, cache: Cache | None) -> Tensor:
+        x = x + self.attention(self.before(x), place, cache)
         y: Tensor = x + self.mlp(self.between(x))
         return y
 
 
 class Decoder(nn.Module):
+    """From tokens (B, S), and positions (B,) where there is a cache, to logits (B, vocabulary)."""
+
     def __init__(self, size: Size) -> None:
         super().__init__()
         self.embed = nn.Embedding(size.vocabulary, size.width)
         self.layers = nn.ModuleList(Layer(size, number) for number in range(size.layers))
         self.norm = Norm(size.width)
         self.head = nn.Linear(size.width, size.vocabulary, bias=False)
+        self.rows: Tensor
+        self.places: Tensor
+        self.register_buffer("rows", torch.arange(size.batch))
+        self.register_buffer("places", torch.arange(size.length))
 
-    def forward(self, tokens: Tensor, position: Tensor, cache: Cache | None = None) -> Tensor:
-        """Return logits: (B, 1, vocabulary). tokens: (B, 1), position: (1,)."""
+    def forward(
+        self, tokens: Tensor, positions: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        place = None
+        if positions is not None:
+            mask = (self.places <= positions[:, None])[:, None, None]
+            place = Place(self.rows[: len(tokens)], positions, mask)
         x = self.embed(tokens)
         for layer in self.layers:
-            x = layer(x, position, cache)
-        logits: Tensor = self.head(self.norm(x))
+            x = layer(x, place, cache)
+        logits: Tensor = self.head(self.norm(x[:, -1]))
         return logits
 
 
@@ -192,17 +223,17 @@ def _planted(model: Decoder, size: Size) -> Decoder:
     return model
 
 
-def inputs_of(size: Size) -> Callable[[int], tuple[object, ...]]:
-    """Return what makes tokens, a position and a cache for a seed."""
+def inputs_of(size: Size) -> Callable[..., tuple[object, ...]]:
+    """Return what makes tokens, positions and a cache for a seed and a batch, as the decoder takes them."""
     kept = new_cache(size) if size.cache == "argument" else None
 
-    def inputs(seed: int) -> tuple[object, ...]:
+    def inputs(seed: int, batch_size: int = size.batch) -> tuple[object, ...]:
         generator = torch.Generator().manual_seed(seed)
-        tokens = torch.randint(size.vocabulary, (size.batch, 1), generator=generator)
-        position = torch.tensor([seed % size.length])
+        tokens = torch.randint(size.vocabulary, (batch_size, 1), generator=generator)
+        positions = torch.randint(size.length, (batch_size,), generator=generator)
         if size.cache == "buffers":
-            return tokens, position
-        return tokens, position, new_cache(size) if kept is None else kept
+            return tokens, positions
+        return tokens, positions, new_cache(size) if kept is None else kept
 
     return inputs
 
@@ -215,4 +246,4 @@ def new_cache(size: Size) -> Cache:
 
 
 def _shape(size: Size) -> tuple[int, int, int, int]:
-    return size.batch, size.groups, size.length, size.width // size.heads
+    return size.batch, size.length, size.groups, size.width // size.heads

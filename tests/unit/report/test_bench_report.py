@@ -28,6 +28,7 @@ def test_text_tells_steps_costs_padding_and_advice() -> None:
         "   1  graph      2.1  (2.02-2.18)     4.00  (4.00-4.00)      1.05        1     52 %        7         1",
     ]
     assert "   8  graph    wrong" in lines
+    assert "graph, replays compared with eager: equal at 1, 4; wrong at 8" in lines
     assert "   4          50              6            4        0.01" in lines
     assert (
         "  2 to 4 rows run at 4: 25 % pad rows on average, 50 % at 2, +7.25 ms over a step of 1"
@@ -57,6 +58,17 @@ def test_a_wrong_graph_has_no_time_anywhere() -> None:
     )  # fmt: skip
     assert rows[5]["wrong"] == "refuses-capture at m.py:3"
     assert not any(line.startswith("8 graph") for line in bench_chart.lines(FOUND))
+    replays = [
+        {way: told["replay"] for way, told in one["ways"].items()} for one in document["sizes"]
+    ]
+    assert replays == [{"eager": None, "graph": "equal"}] * 2
+
+
+def test_an_undecided_graph_is_not_called_wrong() -> None:
+    lines = bench_text.render(bench(size(8, 9, 3, wrong="undecided: it hangs"))).splitlines()
+
+    assert "   8  graph  undecided" in lines
+    assert "graph, replays compared with eager: undecided at 8" in lines
 
 
 def test_bars_are_as_long_as_the_steps() -> None:
