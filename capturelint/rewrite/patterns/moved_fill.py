@@ -23,7 +23,7 @@ from capturelint.rule import argument, method_call
 
 CODES = ("CL202",)
 
-_FILLS = frozenset(("torch.zeros", "torch.ones", "torch.full", "torch.eye", "torch.arange"))
+FILLS = frozenset(("torch.zeros", "torch.ones", "torch.full", "torch.eye", "torch.arange"))
 # Steps between the fill and the move that only look at the same numbers in another shape.
 _VIEWS = frozenset(("view", "reshape", "unsqueeze", "squeeze", "flatten"))
 _DEFAULTS = ("set_default_device", "set_default_tensor_type")
@@ -41,13 +41,13 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if not device and not kept:
         return site.refusal("DEVICE", "the move may change more than the device", _HINT)
     fill = _fill_in(called[0])
-    if fill is None or site.facts.full_name(fill.func) not in _FILLS:
+    if fill is None or site.facts.full_name(fill.func) not in FILLS:
         return site.refusal("HOST", "what is moved is not filled right here", _HINT)
-    why = _why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site, called[0])
+    why = why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site, called[0])
     if why:
         return site.refusal("ARGUMENTS", why, _HINT)
     if kept:
-        return site.form(Grade.PROVEN, Edit(site.facts.span(fill), _on(site, fill, kept)))
+        return site.form(Grade.PROVEN, Edit(site.facts.span(fill), on_device(site, fill, kept)))
     return site.form(Grade.PROVEN, *_edits(site, move, called[0], fill, device))
 
 
@@ -57,10 +57,10 @@ def _edits(
     """Return one edit: the moved expression, with the device among the arguments of the fill."""
     facts = site.facts
     whole, part = facts.text(moved), facts.text(fill)
-    return (Edit(facts.span(move), whole.replace(part, _on(site, fill, device), 1)),)
+    return (Edit(facts.span(move), whole.replace(part, on_device(site, fill, device), 1)),)
 
 
-def _on(site: Site, fill: cst.Call, device: str) -> str:
+def on_device(site: Site, fill: cst.Call, device: str) -> str:
     """Return the text of a fill with a device among its arguments."""
     facts = site.facts
     arguments = [facts.text(arg) for arg in fill.args]
@@ -122,7 +122,7 @@ def _fill_in(node: cst.BaseExpression) -> cst.Call | None:
     return None
 
 
-def _why_not(site: Site, fill: cst.Call) -> str:
+def why_not(site: Site, fill: cst.Call) -> str:
     """Return why a fill may not be the same on the device, "" if it is."""
     if any(
         arg.star or (arg.keyword is not None and arg.keyword.value != "dtype") for arg in fill.args

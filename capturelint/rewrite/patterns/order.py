@@ -14,6 +14,7 @@ from capturelint.rewrite.patterns import (
     branch,
     choice,
     from_source,
+    host_made,
     larger,
     masked,
     predicated,
@@ -46,19 +47,8 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(
-            splitting,
-            printing,
-            reading,
-            roundtrip,
-            from_source,
-            larger,
-            choice,
-            reduced,
-            masked,
-            bounded,
-        ),
-        *(branch, predicated, unbounded),
+        *(splitting, printing, reading, roundtrip, host_made, from_source, larger, choice),
+        *(reduced, masked, bounded, branch, predicated, unbounded),
     ),
 )
 

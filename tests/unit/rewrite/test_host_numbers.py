@@ -30,7 +30,7 @@ def _text(body: str) -> str:
 
 def _check(folder: Path, old: str, new: str) -> None:
     found = rewritten(folder / "m.py", _text(old), trains=False)
-    assert found == _text(new), found
+    assert found == _text(new.replace("{d}", "device=x.device"))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,12 @@ def _check(folder: Path, old: str, new: str) -> None:
          "return x[:, :3] - torch.eye(n, device=x.device).to(x)"),
         ("return torch.arange(0, n).to(device=x.device, dtype=torch.float)",
          "return torch.arange(0, n, device=x.device).to(device=x.device, dtype=torch.float)"),
+        ("pos = torch.arange(n)\npos = pos[None] * 2\nreturn x[:, :3] + pos.to(x.device)",
+         "pos = torch.arange(n, device=x.device)\npos = pos[None] * 2\nreturn x[:, :3] + pos.to(x.device)"),
+        ("i = torch.arange(n)\nj = torch.arange(4)[:, None]\nreturn x @ (j > i).to(x)",
+         "i = torch.arange(n, {d})\nj = torch.arange(4, {d})[:, None]\nreturn x @ (j > i).to(x)"),
+        ("i = torch.arange(n).unsqueeze(-1)\nreturn x[i, y.argmax(1)]",
+         "i = torch.arange(n, device=x.device).unsqueeze(-1)\nreturn x[i, y.argmax(1)]"),
         ("return x * max(x.abs().max(), y.abs().max())",
          "return x * (torch.where(y.abs().max() > x.abs().max(), y.abs().max(), x.abs().max()))"),
     ],
@@ -74,7 +80,12 @@ def _check_kept(folder: Path, body: str, words: str) -> None:
          "no single number and no range"),
         ("k = list(range(9))\nk[0] = n\nreturn torch.isin(x.long(), torch.tensor(k, device=x.device))",
          "no single number and no range"),
-        ("k = torch.arange(n) * 2\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
+        ("k = torch.arange(n) / 3\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
+        ("k = torch.arange(n)\nk += 1\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
+        ("k = torch.arange(n)\nself.k = k\nreturn x[0, :3] + k.to(x.device)",
+         "not filled right here"),
+        ("k = torch.arange(n)\nreturn x[0, :3] + k.to(x.device) + k.exp().sum().item()",
+         "not filled right here"),
         ("return x[:, :3] - torch.linspace(0, 1, n).to(x)", "not filled right here"),
         ("return x * max(x.abs().max(), y.amax(0)[:1])", "other types or sizes"),
     ],
