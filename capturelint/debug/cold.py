@@ -39,6 +39,7 @@ class ColdAttempt:
                 settings=replace(self.settings, warmup=0),
                 prepare=self.captured.prepare,
                 reference=self.reference.parts[self.name],
+                prepare_reference=self.reference.prepare,
                 tally=self.tally,
             )
         self.raised_in = now.raised_in

@@ -78,7 +78,8 @@ def _was_said(culprit: Culprit, report: Report) -> bool:
 
 def _key(culprit: Culprit) -> object:
     place = culprit.place and (culprit.place.path, culprit.place.line)
-    return place, culprit.cls, culprit.operation, culprit.effect, culprit.certainty, culprit.code
+    said = culprit.operation, culprit.message, culprit.code
+    return place, culprit.cls, culprit.effect, culprit.certainty, *said
 
 
 def _block(

@@ -32,6 +32,7 @@ def attempt(
     prepare: Callable[[int], object] | None = None,
     replaced: Mapping[str, Part] | None = None,
     reference: Part | None = None,
+    prepare_reference: Callable[[int], object] | None = None,
     inputs: Inputs | None = None,
     fresh: Snapshot | None = None,
     outside: Sequence[Hazard] = (),
@@ -43,7 +44,8 @@ def attempt(
     `state`: of all that the part can change. `prepare`: runs before each step, outside of what is
     captured. `replaced`: called modules by path whose recorded results are returned in their place,
     which leaves the part's own lines. `reference`: the same part of another instance, to be run
-    eagerly; with `settings.warmup` 0, `part` is then never called before its capture. `inputs`: the
+    eagerly; with `settings.warmup` 0, `part` is then never called before its capture.
+    `prepare_reference`: runs before each of its steps, in place of `prepare`. `inputs`: the
     static inputs, where they were used before; `fresh`: the state before that. `outside`: work of the
     part that a run as if capturing saw outside the capture. `tally`: counts. `reach`: is told before
     each capture and each replay, in case the process does not survive it.
@@ -58,12 +60,13 @@ def attempt(
     except StandInError as error:
         return _undecided(str(error))
 
-    def runs_of(one: Part) -> Runs:
-        return Runs(one, backend, settings.seed, prepare, stand_ins, tally or Tally())
+    def runs_of(one: Part, before: Callable[[int], object] | None) -> Runs:
+        return Runs(one, backend, settings.seed, before, stand_ins, tally or Tally())
 
-    captured = eager = Side(runs_of(part), state)
+    captured = eager = Side(runs_of(part, prepare), state)
     if reference is not None:
-        eager = Side(runs_of(reference), State({reference.path: reference.run, **reference.shared}))
+        runs = runs_of(reference, prepare_reference)
+        eager = Side(runs, State({reference.path: reference.run, **reference.shared}))
     inputs = inputs or Inputs(part.steps[0])
     fresh = fresh or state.save()
     judge = Judge(captured, eager, backend, settings, inputs, fresh, outside, reach=reach)

@@ -64,6 +64,10 @@ class Soak(Judge):
         replay = outcome.evidence.replay or found.replay
         return replace(outcome, evidence=replace(outcome.evidence, replay=replay + number))
 
+    def _steps_watched(self) -> int:
+        """Return all steps: any may be the first to write something, which must be put back."""
+        return 0 if self._backend.runs_compiled() else self._steps
+
     def _count(self, before: int | None) -> None:
         """Add what replays, and what was prepared for them, still hold on the device."""
         gc.collect()

@@ -121,7 +121,9 @@ class Measuring:
                 except RunnerError as error:
                     kind.wrong[size] = str(error)
                     continue
-            costs[size] = Cost(watch.ms, watch.free, max(0.0, watch.pool))
+            pool = max(0.0, watch.pool)
+            # Less than the pool is what other processes gave back meanwhile: they share the device.
+            costs[size] = Cost(watch.ms, max(watch.free, pool), pool)
         return costs
 
     def _touch_pool(self) -> None:
@@ -236,4 +238,4 @@ def _whole(costs: Mapping[int, Cost], watch: Watch) -> Whole:
     sizes = sorted(costs)
     known = chosen(sizes)
     alone = {size: Alone(costs[size].own_mib, costs[size].pool_mib) for size in known}
-    return Whole(known, predicted(alone, sizes), watch.free, watch.pool)
+    return Whole(known, predicted(alone, sizes), max(watch.free, watch.pool), watch.pool)

@@ -66,8 +66,9 @@ class Timing:
 class Cost:
     """What capturing one size takes, alone in a pool of its own.
 
-    `capture_ms`: warm-up and capture. `free_mib`: how much less of the device is free; `pool_mib`:
-    of it, what the allocator took for the pool, which a larger graph would share.
+    `capture_ms`: warm-up and capture. `free_mib`: how much less of the device is free, which other
+    processes on it change too, and at least `pool_mib`: what the allocator of this process took for
+    the pool, which a larger graph would share.
     """
 
     capture_ms: float

@@ -391,6 +391,34 @@ def test_what_fails_without_warm_up_alone_is_said_so(in_session: InSession) -> N
     in_session(body)
 
 
+class Prepared(nn.Module):
+    position: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("position", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.position
+
+
+def test_cold_each_instance_is_prepared_by_its_own_case(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        def make() -> Case:
+            module = Prepared()
+
+            def prepare(step: int) -> None:
+                module.position.fill_(step)
+
+            return Case(module, inputs, prepare=prepare)
+
+        report = judged(backend, make, cold=True)
+
+        assert (report.verdict, report.culprits) == (Verdict.EQUAL, ())
+
+    in_session(body)
+
+
 def test_without_any_warm_up_what_a_library_needs_is_refused(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, lambda: Parent(nn.Tanh()), warmup=0)

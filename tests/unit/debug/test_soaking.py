@@ -107,6 +107,38 @@ def judged(
     return judge(load, backend, settings, known=known or {}, emit=emit)
 
 
+class Holder:
+    """Holds a tensor where no module registers it."""
+
+    def __init__(self) -> None:
+        self.late = torch.zeros(D, device="cuda")
+
+
+class WritesLate(nn.Module):
+    """Writes in its later calls alone what each call adds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holder = Holder()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        if self.calls > LATE:
+            self.holder.late += 1
+        return x + self.holder.late
+
+
+def test_a_late_write_is_put_back_before_the_replays(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, WritesLate)
+        print(report)
+        assert report.verdict is Verdict.STALE
+        assert report.culprits[0].evidence.replay == 1
+
+    in_session(body)
+
+
 def test_what_stays_equal_is_said_with_the_number_of_replays(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, Sums)

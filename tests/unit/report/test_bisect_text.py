@@ -368,6 +368,15 @@ def test_a_value_used_on_two_lines_is_told_once_with_what_changes() -> None:
     ]
 
 
+def test_two_messages_of_one_line_are_both_told() -> None:
+    first = reading("layers.0")
+    other = replace(first, module="layers.7", message="another thing altogether")
+    text = bisect_text.render(replace(passing(), culprits=(first, other)), advice=ADVICE)
+
+    assert "another thing altogether" in text
+    assert "also: layers.7" not in text
+
+
 def test_where_no_line_is_known_none_is_counted() -> None:
     unknown = replace(reading("a"), place=None)
     report = replace(passing(), verdict=Verdict.REFUSES, culprits=(unknown,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from capturelint import CapturelintError, Case
 from capturelint.debug.settings import Settings
 from capturelint.measure.bench.interleaved import timings
 from capturelint.measure.bench.measuring import Edge, Measuring
-from capturelint.measure.bench.meter import Sample
+from capturelint.measure.bench.meter import Memory, Sample
 from capturelint.measure.bench.plan import Plan
 from capturelint.measure.bench.result import Bench, Way
 from tests.unit.measure.bench.made import HostMeter
@@ -50,6 +51,30 @@ def test_each_size_has_eager_and_graph_steps_and_a_cost() -> None:
     assert found.whole is not None
     assert (found.whole.known, found.whole.predicted_mib, found.whole.free_mib) == ((1, 4), 3, 4)
     assert found.environment["date"]
+
+
+class SharedMeter(HostMeter):
+    """Sees other processes give back more than a graph takes."""
+
+    def memory(self) -> Memory:
+        seen = super().memory()
+        return replace(seen, free=2 * 10_000.0 - seen.free)
+
+
+def test_what_other_processes_give_back_is_no_cost_of_a_graph() -> None:
+    edge = Edge(BACKEND, SharedMeter(), nullcontext)
+    plan = Plan(sizes=(1, 4), repeats=3, warmup=1)
+    case = Case(nn.Linear(D, D), inputs)
+    found = Measuring(edge, plan, Settings(replays=3), lambda _text: None).bench(
+        lambda: case, "case"
+    )
+
+    assert [one.cost and (one.cost.free_mib, one.cost.own_mib) for one in found.sizes] == [
+        (1.0, 0.0),
+        (1.0, 0.0),
+    ]
+    assert found.whole is not None
+    assert found.whole.free_mib == found.whole.pool_mib
 
 
 def test_what_refuses_capture_or_is_stale_has_no_graph_time() -> None:
