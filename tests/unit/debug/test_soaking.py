@@ -132,9 +132,9 @@ class WritesLate(nn.Module):
 def test_a_late_write_is_put_back_before_the_replays(in_session: InSession) -> None:
     def body(backend: Backend) -> None:
         report = judged(backend, WritesLate)
-        print(report)
+
         assert report.verdict is Verdict.STALE
-        assert report.culprits[0].evidence.replay == 1
+        assert report.culprits[0].evidence.replay == LATE + 1
 
     in_session(body)
 
