@@ -117,14 +117,9 @@ def _called(model: Any, given: Given) -> Came:
             out = model(*own)
     except Exception as error:  # noqa: BLE001 - the other must raise the same
         return [type(error).__name__, model.seen.clone()]
-    layout = [(one.stride(), one.requires_grad) for one in out]
-    return [
-        *(one.clone() for one in out),
-        str(layout),
-        *own,
-        model.seen.clone(),
-        torch.get_rng_state(),
-    ]
+    layout = f"{_LAYOUT} {[(one.stride(), one.requires_grad) for one in out]}"
+    left = [*own, model.seen.clone(), torch.get_rng_state()]
+    return [*(one.clone() for one in out), layout, *left]
 
 
 def _numbers(came: Came) -> Came:
