@@ -4,7 +4,7 @@
 
 Zoo and record are those of `bench_zoo`; of the record the models are taken that have a synchronising
 line. Nothing is written to the installed packages: what is rewritten is written into a copy of the
-package, from which the model is then judged in a fresh process. Prints what became of each function
+package, from which a model of which no line stays is then judged in a fresh process. Prints what became of each function
 to blame, the reasons of those that stay, the counts, and with `--diffs FILE` writes all patches there.
 """
 
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{one.model}: {one.path} {one.qualname}: {one.reason or 'rewritten'}")
     after = judged_again(answers, options)
     for name, verdict in after.items():
-        print(f"{name}: once rewritten {verdict}")
+        print(f"{name}: once rewritten {verdict}", flush=True)
     print(counts(functions, after))
     print(f"{len(names)} models, {time.monotonic() - started:.0f} s")
     return 0
@@ -104,7 +104,7 @@ def shown(path: str) -> str:
 
 
 def judged_again(answers: Mapping[str, Answer], options: argparse.Namespace) -> dict[str, str]:
-    """Return the verdict on each model that was rewritten, from copies with what was written."""
+    """Return the verdict on each model that was rewritten as a whole, from copies with what was written."""
     found: dict[str, str] = {}
     for group in _together(answers):
         texts = {one.path: one.text for _, rewrites in group for one in rewrites}
@@ -126,7 +126,7 @@ def _together(answers: Mapping[str, Answer]) -> list[list[tuple[str, tuple[Rewri
     """Return the rewritten models in groups of which no two write something else into a file."""
     groups: list[list[tuple[str, tuple[Rewrite, ...]]]] = []
     for name, answer in answers.items():
-        if not isinstance(answer, Report) or not answer.rewrites:
+        if not isinstance(answer, Report) or not answer.rewrites or answer.kept:
             continue
         for group in groups:
             held = {one.path: one.text for _, rewrites in group for one in rewrites}
