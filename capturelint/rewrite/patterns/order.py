@@ -17,6 +17,7 @@ from capturelint.rewrite.patterns import (
     host_made,
     larger,
     masked,
+    positions,
     predicated,
     printing,
     reading,
@@ -47,8 +48,8 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(splitting, printing, reading, roundtrip, host_made, from_source, larger, choice),
-        *(reduced, masked, bounded, branch, predicated, unbounded),
+        *(splitting, printing, reading, roundtrip, host_made, positions, from_source),
+        *(larger, choice, reduced, masked, bounded, branch, predicated, unbounded),
     ),
 )
 
