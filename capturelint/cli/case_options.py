@@ -51,6 +51,11 @@ _REPEATED = (
     ("--modules", "GLOB", "judge only modules with such paths"),
     ("--skip", "GLOB", "leave out modules with such paths"),
     ("--redraw", "NAME", "also draw the integers of this input anew"),
+    (
+        "--batch-dim",
+        "[NAME=]DIM",
+        "with --pad: the dimension that is the batch, of all inputs or of one",
+    ),
 )
 
 
@@ -133,6 +138,7 @@ def case_settings(options: argparse.Namespace) -> Settings:
         rtol=_tolerance("--rtol", options.rtol),
         atol=_tolerance("--atol", options.atol),
         redraw=words(options.redraw),
+        batch_dim=words(options.batch_dim),
         timeout=amount("--timeout", options.timeout, "seconds"),
         first=options.first,
         pad=options.pad,

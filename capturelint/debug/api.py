@@ -45,7 +45,7 @@ def bisect(
     `settings`: `backend="auto"`, `train=False`, `dtype=None`, `autocast=None`, `replays=6`,
     `warmup=None`, `cold=False`, `modules=()`, `skip=()`, `rtol=None`, `atol=None`, `redraw=()`,
     `timeout=300.0` seconds for each step, `first=False`, `seed=0`, `record_limit=4096` MiB,
-    `capture_error_mode="global"`, `pad=False`, `soak=0`, `asked=()`; `capturelint.debug.settings` says what they do.
+    `capture_error_mode="global"`, `pad=False`, `batch_dim=()`, `soak=0`, `asked=()`; `capturelint.debug.settings` says what they do.
 
     The case runs in a child process: nothing that it does changes this one, and where it hangs or
     ends its process, that part is undecided. One by name is loaded anew; an object in memory is

@@ -12,7 +12,7 @@ from capturelint.debug.wire import WireError, decode, encode
 from capturelint.errors import CapturelintError
 
 _HINTS: Mapping[str, Any] = get_type_hints(Settings)
-_WORDS = ("modules", "skip", "redraw")
+_WORDS = ("modules", "skip", "redraw", "batch_dim")
 _DTYPES: Mapping[str, tuple[str, ...]] = {
     "dtype": ("float16", "bfloat16", "float32", "float64"),
     "autocast": ("float16", "bfloat16"),

@@ -23,7 +23,7 @@ from capturelint.debug.killing.named import killers_named
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
 from capturelint.debug.outcome import Outcome, decided
-from capturelint.debug.pads.batch import batch_of, check_names
+from capturelint.debug.pads.batch import batch_of, check_names, with_batch_dims
 from capturelint.debug.pads.ground import Ground
 from capturelint.debug.pads.judge import PadJudge
 from capturelint.debug.pads.leaking import leaking
@@ -123,8 +123,11 @@ class _Run:
         if self.settings.pad and (self.settings.modules or self.settings.skip):
             option = "--modules" if self.settings.modules else "--skip"
             raise CaseError(f"pad rows are those of the whole case; drop {option}")
+        if self.settings.batch_dim and not self.settings.pad:
+            raise CaseError("--batch-dim is about pad rows; add --pad")
         if self.settings.pad:
-            check_names(instance.parts, instance.case)
+            case = with_batch_dims(instance.case, self.settings.batch_dim)
+            check_names(instance.parts, case)
 
     def _judge_warm(self, current: Current) -> Instance:
         """Judge the case after a warm-up. Return the instance that was judged."""
@@ -227,7 +230,8 @@ class _Run:
         """Judge whether what pad rows hold moves real rows of the callable `name`. Runs eagerly."""
         part = warm.instance.parts[name]
         ground = Ground(warm, modules, self.backend, self.settings, self.tally)
-        batch = partial(batch_of, part, warm.instance.case, self.backend, self.settings)
+        case = with_batch_dims(warm.instance.case, self.settings.batch_dim)
+        batch = partial(batch_of, part, case, self.backend, self.settings)
         judged = PadJudge(part, batch, ground, self.ledger)
         found = search(judged, name, first_only=self.settings.first)
         self.findings.add_pads(name, leaking(found, judged, ground, self.ledger), judged)

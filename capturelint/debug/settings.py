@@ -19,7 +19,8 @@ class Settings:
     None for the bound of the dtype. `capture_error_mode`: what CUDA forbids meanwhile, as torch has it. `redraw`: names of inputs whose integers are drawn anew too.
     `timeout`: seconds that one step may take. `first`: stop at the first culprit.
     `record_limit`: MiB of inputs kept for the modules of one level. `pad`: also judge whether what
-    pad rows hold moves real ones. `soak`: more replays after a pass, 0 for none. `asked`:
+    pad rows hold moves real ones. `batch_dim`: which dimension is the batch, `0` for all inputs or
+    `x=0` for one, in place of what the case says. `soak`: more replays after a pass, 0 for none. `asked`:
     stretches of files to watch in the run as if capturing.
     """
 
@@ -41,5 +42,6 @@ class Settings:
     record_limit: int = 4096
     capture_error_mode: str = "global"
     pad: bool = False
+    batch_dim: tuple[str, ...] = ()
     soak: int = 0
     asked: tuple[Asked, ...] = ()

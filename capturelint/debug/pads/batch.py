@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -55,7 +55,9 @@ def batch_of(part: Part, case: Case, backend: Backend, settings: Settings) -> Ba
     Raises `NoRowsError`, or `CaseError` if `batch_dims` does not fit the inputs.
     """
     if case.batch_dims is None:
-        raise NoRowsError("the case does not say which dimension is the batch: give batch_dims")
+        raise NoRowsError(
+            "the case does not say which dimension is the batch: give batch_dims, or --batch-dim 0"
+        )
     batch = _batch(part, case)
     if batch.total > 1:
         return batch
@@ -75,6 +77,27 @@ def batch_of(part: Part, case: Case, backend: Backend, settings: Settings) -> Ba
     if batch.total == 1:
         raise NoRowsError(f"inputs(seed, batch_size={_LARGER}) gives one row")
     return batch
+
+
+def with_batch_dims(case: Case, said: Sequence[str]) -> Case:
+    """Return the case with what `--batch-dim` says, if anything. Raises `CaseError`."""
+    if not said:
+        return case
+    dims = dict(_said(one) for one in said)
+    if "" in dims and len(said) > 1:
+        raise CaseError("--batch-dim DIM is of all inputs; give it alone, or NAME=DIM for each")
+    return replace(case, batch_dims=dims.get("", dims))
+
+
+def _said(text: str) -> tuple[str, int]:
+    name, is_named, number = text.rpartition("=")
+    try:
+        dim = int(number)
+    except ValueError:
+        dim = None
+    if dim is None or (is_named and not name):
+        raise CaseError(f"--batch-dim is {text!r}; it must be a dimension such as 0, or x=0")
+    return name, dim
 
 
 def check_names(parts: Mapping[str, Part], case: Case) -> None:

@@ -25,7 +25,7 @@ def test_every_option_reaches_its_setting() -> None:
     given = (
         "--backend simulated --train --dtype bfloat16 --autocast float16 --replays 9 --warmup 0"
         " --cold --modules layers.*,head --modules norm --skip vision.* --rtol 1e-3 --atol 0"
-        " --redraw tokens --timeout 2.5 --first --seed 7 --record-limit 64 --capture-error-mode relaxed"
+        " --redraw tokens --batch-dim x=0,y=1 --timeout 2.5 --first --seed 7 --record-limit 64 --capture-error-mode relaxed"
     )
 
     assert settings(*given.split()) == Settings(
@@ -41,6 +41,7 @@ def test_every_option_reaches_its_setting() -> None:
         rtol=1e-3,
         atol=0.0,
         redraw=("tokens",),
+        batch_dim=("x=0", "y=1"),
         timeout=2.5,
         first=True,
         seed=7,

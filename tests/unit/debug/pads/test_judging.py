@@ -155,6 +155,31 @@ def test_without_batch_dims_nothing_can_be_told(in_session: InSession) -> None:
     in_session(body)
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (("x=0",), ""),
+        (("0", "x=0"), "give it alone"),
+        (("x",), "--batch-dim is 'x'; it must be a dimension such as 0, or x=0"),
+        (("y=0",), "batch_dims names 'y'; the inputs are x"),
+    ],
+)
+def test_batch_dims_may_be_said_beside_the_case(
+    said: tuple[str, ...], words: str, in_session: InSession
+) -> None:
+    def body(backend: Backend) -> None:
+        if not words:
+            report = judged(backend, Centers(), dims=None, batch_dim=said)
+            assert blamed(report) == [("", "centers")]
+            return
+        with pytest.raises(CaseError) as error:
+            judged(backend, Centers(), dims=None, batch_dim=said)
+
+        assert words in str(error.value)
+
+    in_session(body)
+
+
 def one_row(seed: int) -> torch.Tensor:
     return inputs(seed)[:1]
 
