@@ -96,11 +96,12 @@ def _rewriting(
 ) -> Report:
     """Return the report on the case, with what can be written instead."""
     from capturelint.debug.processes.request import Request
+    from capturelint.rewrite.allowed import Allowed
     from capturelint.rewrite.prove import bisect_and_rewrite
 
     request = Request(options.target, settings, options.inputs, options.call)
     return bisect_and_rewrite(
-        request, resume=options.resume, progress=progress, is_partial=options.partial
+        request, resume=options.resume, progress=progress, allowed=Allowed.of(options)
     )
 
 

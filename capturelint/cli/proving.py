@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also rewrite a part of a function of which another part stays",
     )
     group.add_argument(
+        "--all-experts",
+        action="store_true",
+        help="also rewrite loops over experts, each of which then runs on all rows",
+    )
+    group.add_argument(
         "--allow-dirty",
         action="store_true",
         help="also rewrite files whose text git could not give back",
@@ -35,10 +40,10 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise `FixOptionError` for options that do not go together."""
     if options.fix and options.diff:
         raise FixOptionError("`--fix` writes and `--diff` shows; leave one of them out")
-    if options.allow_dirty and not is_asked(options):
-        raise FixOptionError("`--allow-dirty` needs `--fix` or `--diff` beside it")
-    if options.partial and not is_asked(options):
-        raise FixOptionError("`--partial` needs `--fix` or `--diff` beside it")
+    for name in ("allow_dirty", "partial", "all_experts"):
+        if getattr(options, name) and not is_asked(options):
+            flag = name.replace("_", "-")
+            raise FixOptionError(f"`--{flag}` needs `--fix` or `--diff` beside it")
     if options.diff and options.format != "text":
         raise FixOptionError("`--diff` prints a patch; leave out `--format`")
     if is_asked(options) and options.target.startswith(("hf:", "timm:")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -80,3 +80,21 @@ def _outside(block: cst.CSTNode, node: cst.CSTNode) -> frozenset[str]:
     if not block.children or isinstance(block, cst.BaseExpression | cst.BaseSmallStatement):
         return read_names(block)
     return frozenset[str]().union(*(_outside(child, node) for child in block.children))
+
+
+def names_around(nodes: Sequence[cst.CSTNode], facts: Observed) -> frozenset[str]:
+    """Return the names that a function reads or binds outside of some of its statements."""
+    function = facts.nearest(nodes[0], cst.FunctionDef)
+    assert function is not None, "only functions are observed"
+    inside = {id(one) for one in nodes}
+
+    def read(node: cst.CSTNode) -> Iterator[str]:
+        if id(node) in inside:
+            return
+        if isinstance(node, cst.BaseSmallStatement | cst.BaseExpression):
+            yield from read_names(node)
+            return
+        for child in node.children:
+            yield from read(child)
+
+    return frozenset(read(function.body))

@@ -22,10 +22,14 @@ class Grade(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Code to write instead. `edits` are in the lines of the source; all of them or none."""
+    """Code to write instead. `edits` are in the lines of the source; all of them or none.
+
+    `notes`: what the user must know of it, such as what it costs.
+    """
 
     grade: Grade
     edits: tuple[Edit, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

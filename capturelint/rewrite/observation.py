@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from capturelint.finding import Span
@@ -39,12 +39,13 @@ class Observation:
     """What all runs showed, by place in the file.
 
     `outcomes`: what conditions came to, and the elements of masks. `endless`: the line of a loop that
-    did not end, or 0.
+    did not end, or 0. `counts`: how often an expression was evaluated.
     """
 
     seen: dict[Span, set[Seen]] = field(default_factory=lambda: defaultdict(set))
     outcomes: dict[Span, set[bool]] = field(default_factory=lambda: defaultdict(set))
     endless: int = 0
+    counts: Counter[Span] = field(default_factory=Counter)
 
     def of(self, span: Span) -> frozenset[Seen]:
         """Return all that an expression was; nothing if it never ran."""

@@ -14,6 +14,7 @@ from capturelint.kind import UNKNOWN, Kind, Value
 from capturelint.lint.index import facts_of
 from capturelint.lint.subjects import Mendable, parsed
 from capturelint.names import MODULE_BODY, FunctionFacts
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.imports import Torch, torch_in_file
 from capturelint.rewrite.observation import Observation, Seen
 from capturelint.rewrite.site import Facts
@@ -75,6 +76,7 @@ class Observed(Facts):
         *,
         wants_gradients: bool = True,
         torch: str = "",
+        allowed: Allowed = NOTHING,
     ) -> None:
         shift = line_shift(named.facts)
         tree, positions = parsed(source.segment(named.facts), shift)
@@ -83,6 +85,7 @@ class Observed(Facts):
         self.tree = tree
         self.observation = observation
         self.wants_gradients = wants_gradients
+        self.allowed = allowed
         self._named = named
         self._torch = "" if torch in self.locals else torch
 

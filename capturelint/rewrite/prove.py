@@ -5,23 +5,20 @@ from __future__ import annotations
 from capturelint.debug.processes.request import Request
 from capturelint.debug.processes.spawn import worker_command
 from capturelint.debug.processes.supervised import Progress, run_by_name
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.verdict import Report
 
 _WORKER = "capturelint.rewrite.proof.worker"
 
 
-PARTIAL = "--partial"  # said to the child, besides the request
-
-
 def bisect_and_rewrite(
-    request: Request, *, resume: bool, progress: Progress | None, is_partial: bool = False
+    request: Request, *, resume: bool, progress: Progress | None, allowed: Allowed = NOTHING
 ) -> Report:
     """Return the report on a case, with what can be written instead and which lines stay.
 
-    `is_partial`: of a function some lines may be rewritten though others stay.
     Raises a `CapturelintError` if the case cannot be used.
     """
     command = worker_command(_WORKER)
-    if is_partial:
-        command = (*command[:-1], PARTIAL, command[-1])
+    # The last word is where the child finds this package.
+    command = (*command[:-1], *allowed.words, command[-1])
     return run_by_name(request, command=command, resume=resume, progress=progress)

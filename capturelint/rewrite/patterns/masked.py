@@ -6,22 +6,23 @@ not need.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import libcst as cst
 
-from capturelint.rewrite.blocks import read_names
+from capturelint.rewrite.blocks import names_around
 from capturelint.rewrite.conditions import RefusedError, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of, ungrouped
 from capturelint.rewrite.literals import number
-from capturelint.rewrite.masks import HINT, Rows, lifted, mask_of, rank
+from capturelint.rewrite.masks import HINT, ByMask, lifted, mask_of, rank
 from capturelint.rewrite.merging import ROWS, SIGNS
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.regions import Region, is_store, only_statement, region_at, target_of
+from capturelint.rewrite.rows import Rows
 from capturelint.rewrite.steep import HARMLESS, is_steep
+from capturelint.rewrite.turns import calls_module, choosing_loop, cost_of
 
 
 def sites(facts: Observed) -> list[cst.CSTNode]:
@@ -47,17 +48,28 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
     if region is None:
         return ()
     try:
+        notes = _cost(region, facts)
         is_bare = facts.wants_gradients and any(is_steep(one) for one in region.statements)
-        forms = [_form(region, facts, torch, HARMLESS[0] if is_bare else "")]
+        forms = [_form(region, facts, torch, HARMLESS[0] if is_bare else "", notes)]
     except RefusedError as error:
         return error.refusal
     with suppress(RefusedError):
-        forms += [_form(region, facts, torch, one) for one in HARMLESS]
+        forms += [_form(region, facts, torch, one, notes) for one in HARMLESS]
     return tuple(dict.fromkeys(forms))
 
 
-def _form(region: Region, facts: Observed, torch: str, harmless: str) -> Form:
-    rows = Rows(region.mask, facts, torch, harmless)
+def _cost(region: Region, facts: Observed) -> tuple[str, ...]:
+    """Return what it costs that all experts of a loop run on all rows, nothing if there are none."""
+    loop = choosing_loop(region.mask, region.first, facts)
+    if loop is None or not any(calls_module(one, facts) for one in region.statements):
+        return ()
+    return (cost_of(loop, region.mask, 1, facts),)
+
+
+def _form(
+    region: Region, facts: Observed, torch: str, harmless: str, notes: tuple[str, ...]
+) -> Form:
+    rows = Rows(ByMask(region.mask, facts), facts, torch, harmless)
     why = impurity(region.mask, facts)
     if why:
         raise refuse(facts, region.mask, "IMPURE", why, HINT)
@@ -66,11 +78,11 @@ def _form(region: Region, facts: Observed, torch: str, harmless: str) -> Form:
         raise refuse(facts, region.mask, "MASK", "the mask has no name", HINT)
     stores = sum(is_store(one, facts) for one in region.statements)
     lines = [_line(one, rows, region, facts, copies=stores > 1) for one in region.statements]
-    outside = _names_around(region, facts)
+    outside = names_around((region.first, *region.statements), facts)
     for name in sorted(rows.packed & outside):
         reason = f"`{name}`, which holds as many rows as the mask selects, is read elsewhere"
         raise refuse(facts, region.first, "ESCAPES", reason, HINT)
-    return Form(Grade.PROVEN, (edit_of(region.first, region.last, lines, facts),))
+    return Form(Grade.PROVEN, (edit_of(region.first, region.last, lines, facts),), notes)
 
 
 def _line(
@@ -128,24 +140,6 @@ def _stored(
         value = f"{before} {sign} {rows.text(small.value)}"
     chosen = lifted(region.mask, rank(target.value, facts), facts)
     return f"{held}.copy_({ROWS}({chosen}, {value}, {held}))"
-
-
-def _names_around(region: Region, facts: Observed) -> frozenset[str]:
-    """Return the names that are read outside of a region."""
-    function = facts.nearest(region.first, cst.FunctionDef)
-    assert function is not None, "only functions are observed"
-    inside = {id(one) for one in (region.first, *region.statements)}
-
-    def read(node: cst.CSTNode) -> Iterator[str]:
-        if id(node) in inside:
-            return
-        if isinstance(node, cst.BaseSmallStatement | cst.BaseExpression):
-            yield from read_names(node)
-            return
-        for child in node.children:
-            yield from read(child)
-
-    return frozenset(read(function.body))
 
 
 def _head(node: cst.CSTNode, facts: Observed) -> str:

@@ -14,6 +14,7 @@ from capturelint.rewrite.patterns import (
     branch,
     choice,
     from_source,
+    gathered,
     host_made,
     larger,
     masked,
@@ -49,7 +50,7 @@ PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
         *(splitting, printing, reading, roundtrip, host_made, positions, from_source),
-        *(larger, choice, reduced, masked, bounded, branch, predicated, unbounded),
+        *(larger, choice, reduced, masked, gathered, bounded, branch, predicated, unbounded),
     ),
 )
 

@@ -13,6 +13,7 @@ _HINTS = {
     "nonzero": "give `torch.nonzero_static` a size, or compute with the mask",
     "argwhere": "give `torch.nonzero_static` a size, or compute with the mask",
     "masked_select": "keep all elements, and a mask beside them",
+    "where": "compute with the condition itself, as a mask",
     "unique": "count with `torch.bincount` outside, or sort and mark the first of each run",
     "unique_consecutive": "mark the first of each run with a mask",
     "bincount": "`torch.zeros(n, device=...).scatter_add_(0, ids, ones)` for a known `n`",
@@ -53,5 +54,12 @@ def _name(node: cst.Call, facts: Observed) -> str:
 
 def _runs(node: cst.Call, facts: Observed) -> bool:
     words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
-    is_on_device = any(one.device != "cpu" and one.kind == "tensor" for one in facts.seen(node))
+    if _name(node, facts) == "where" and len(node.args) > 1:
+        return False
+    called = None if facts.full_name(node.func) else method_call(node)
+    # Positions come as a tuple, one tensor for each dimension of what is given.
+    given = [called[0]] if called is not None else [arg.value for arg in node.args[:1]]
+    is_tuple = {one.name for one in facts.seen(node)} == {"tuple"}
+    seen = [one for part in (given if is_tuple else [node]) for one in facts.seen(part)]
+    is_on_device = any(one.device != "cpu" and one.kind == "tensor" for one in seen)
     return is_on_device and "output_size" not in words

@@ -12,6 +12,7 @@ import torch
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Refusal
 from capturelint.rewrite.imports import Torch
@@ -53,9 +54,9 @@ class Rewriting:
     `around`: the callables of the case, which may call the function elsewhere too, on other things.
     `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
     `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
-    `copies`: a result no longer shares memory with an input or a buffer. `is_partial`: places that
-    cannot be rewritten stay; `refused` says why, by their text. `computes`: what the new code computes
-    more than the old, such as both arms.
+    `copies`: a result no longer shares memory with an input or a buffer. `refused`: places that stay
+    where a part may be rewritten, with why, by their text. `notes`: what forms say of themselves.
+    `computes`: what the new code computes more than the old, such as both arms.
     """
 
     path: str
@@ -69,7 +70,8 @@ class Rewriting:
     has_gradients: bool = False
     fills_gradients: bool = False
     copies: bool = False
-    is_partial: bool = False
+    allowed: Allowed = NOTHING
+    notes: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
@@ -77,7 +79,7 @@ class Rewriting:
     def run(self) -> int:
         """Rewrite all that patterns know, and return the number of places.
 
-        Raises `KeptError` for the first place that stays, or, if `is_partial`, if all do.
+        Raises `KeptError` for the first place that stays, or, if a part may be rewritten, if all do.
         """
         self.before = self.text
         self.functions = functions_of(self.path, self.qualname)
@@ -120,7 +122,7 @@ class Rewriting:
             try:
                 self._rewrite(node, patterns, observed, known, reference)
             except KeptError as error:
-                if not self.is_partial:
+                if not self.allowed.partial:
                     raise
                 self.refused[text] = str(error)
             else:
@@ -186,7 +188,13 @@ class Rewriting:
         wants = self._wants_gradients
         is_named = all(one.__globals__.get("torch") is torch for one in self.functions)
         name = "torch" if is_named else ""
-        return Observed(named, source, observation, wants_gradients=wants, torch=name), came
+        observed = Observed(
+            *(named, source, observation),
+            wants_gradients=wants,
+            torch=name,
+            allowed=self.allowed,
+        )
+        return observed, came
 
     def _check_both_ways(self, tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
         """Raise unless inputs led to both outcomes of each condition of a place."""
@@ -223,6 +231,7 @@ class Rewriting:
                 reason = self._forward(reference) or self._backward(reference)
             if not reason:
                 self.names[known.name] = torch
+                self.notes += form.notes
                 where = f"{known.name}.where"
                 return text.replace(WHERE, where).replace(ROWS, where)
             reasons.append(reason)

@@ -25,6 +25,7 @@ from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.cost import (
     NO_TIME,
@@ -52,11 +53,11 @@ def judge_and_rewrite(
     *,
     known: Mapping[str, Outcome],
     emit: Callable[[Event], None],
-    is_partial: bool = False,
+    allowed: Allowed = NOTHING,
 ) -> Report:
     """Return the report on a case, with what can be written in place of the lines to blame.
 
-    `is_partial`: of a function some lines may be rewritten though others stay. Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
+    Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
     """
     report = judge(load, backend, settings, known=known, emit=emit)
     culprits = [one for one in report.culprits if one.place is not None]
@@ -69,9 +70,9 @@ def judge_and_rewrite(
     except CannotRunError as error:
         return replace(report, kept=tuple(_kept(culprits, str(error))))
     modules = Modules(warm, backend, settings, ledger, Tally())
-    rewrites, kept = _Work(
-        load, backend, settings, ledger, emit, warm, modules, is_partial=is_partial
-    ).done(culprits)
+    rewrites, kept = _Work(load, backend, settings, ledger, emit, warm, modules, allowed).done(
+        culprits
+    )
     return replace(report, rewrites=rewrites, kept=kept)
 
 
@@ -96,10 +97,9 @@ class _Work:
         emit: Callable[[Event], None],
         warm: Warm,
         modules: Modules,
-        *,
-        is_partial: bool,
+        allowed: Allowed,
     ) -> None:
-        self._is_partial = is_partial
+        self._allowed = allowed
         self._load = load
         self._backend = backend
         self._settings = settings
@@ -159,7 +159,7 @@ class _Work:
         file = self._files[path]
         bench = self._bench(part, step)
         around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
-        rewriting = Rewriting(path, qualname, file.text, bench, around, is_partial=self._is_partial)
+        rewriting = Rewriting(path, qualname, file.text, bench, around, allowed=self._allowed)
         if not rewriting.run():
             raise KeptError("no pattern is known for it")
         stays: list[Culprit] = []
@@ -258,6 +258,7 @@ class _Work:
             yield "gradients that were None are zeros now, which weight decay tells apart"
         if any(one.copies for one in done):
             yield "a result no longer shares memory with what the old code returned itself"
+        yield from dict.fromkeys(note for one in done for note in one.notes)
 
     def _costs(self, done: list[Rewriting]) -> Iterator[str]:
         """Yield what the functions of a file compute more than they did, each by itself."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
+from capturelint.rewrite.proof.rowwise import has_rowwise_code
+
 _PURE = (
     *(nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm),
     *(nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.LeakyReLU, nn.ELU, nn.Mish),
@@ -24,7 +26,8 @@ def is_pure(module: nn.Module) -> bool:
     if type(module) is nn.Sequential:
         return all(is_pure(child) for child in module)
     # One that writes over what it is given is not; nor dropout, whose code also runs in training.
-    return type(module) in _PURE and not getattr(module, "inplace", False)
+    is_known = type(module) in _PURE and not getattr(module, "inplace", False)
+    return is_known or has_rowwise_code(module, is_rowwise)
 
 
 def is_rowwise(module: nn.Module) -> bool:
@@ -38,4 +41,4 @@ def is_rowwise(module: nn.Module) -> bool:
         return all(is_rowwise(child) for child in module)
     if isinstance(module, nn.LayerNorm | nn.RMSNorm):
         return len(module.normalized_shape) == 1
-    return type(module) in _ROWWISE
+    return type(module) in _ROWWISE or has_rowwise_code(module, is_rowwise)

@@ -31,6 +31,7 @@ class Recorder:
         self.observation = observation
         self._spans: list[tuple[Span, bool]] = []
         self._turns: dict[int, int] = {}
+        self._modules: dict[int, tuple[nn.Module, Seen]] = {}
 
     def instrumented(self, tree: ast.Module, function: ast.FunctionDef, source: SourceFile) -> None:
         """Change a function of a tree so that it calls `NAME` with each of its values."""
@@ -50,7 +51,8 @@ class Recorder:
     def __call__(self, number: int, value: Any) -> Any:
         """Note a value, and return it."""
         span, is_test = self._spans[number]
-        self.observation.seen[span].add(seen(value))
+        self.observation.seen[span].add(self._seen(value))
+        self.observation.counts[span] += 1
         outcomes = self.observation.outcomes
         if isinstance(value, torch.Tensor):
             if value.dtype is torch.bool and value.numel() > 1:
@@ -63,6 +65,14 @@ class Recorder:
         if number in self._turns:
             self._count_turn(number, value)
         return value
+
+    def _seen(self, value: Any) -> Seen:
+        """Return what a value is; of a module, whose code is read for it, once."""
+        if not isinstance(value, nn.Module):
+            return seen(value)
+        if id(value) not in self._modules:
+            self._modules[id(value)] = value, seen(value)
+        return self._modules[id(value)][1]
 
     def _count_turn(self, number: int, value: Any) -> None:
         self._turns[number] = self._turns[number] + 1 if value else 0

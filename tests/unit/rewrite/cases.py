@@ -24,7 +24,7 @@ class Example:
     """One class of a fixture. `inputs`: the function that makes what it receives.
 
     `kept`: words of the reason for which it stays as it is, "" if it is rewritten. `is_clean`: there
-    is nothing wrong with it. `trains`: in training mode.
+    is nothing wrong with it. `trains`: in training mode. `all_experts`: that may run on all rows.
     """
 
     path: Path
@@ -34,6 +34,7 @@ class Example:
     kept: str
     is_clean: bool
     trains: bool
+    all_experts: bool = False
 
     @property
     def is_rewritten(self) -> bool:
@@ -66,7 +67,12 @@ def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
     assert arguments is not None, name
     letters = "".join(re.findall(r"(?:^|, )(\w)\b", arguments[1]))
     inputs = own if own in functions else _SHARED[letters]
-    return Example(path, name, inputs, text, kept, "replays equal" in marks, "train" in marks)
+    return Example(
+        *(path, name, inputs, text, kept),
+        is_clean="replays equal" in marks,
+        trains="train" in marks,
+        all_experts="all experts" in marks,
+    )
 
 
 def judged(example: Example, path: Path | None = None, *, is_partial: bool = False) -> Report:
@@ -74,15 +80,17 @@ def judged(example: Example, path: Path | None = None, *, is_partial: bool = Fal
     from capturelint.debug import backends
     from capturelint.debug.cases.loading import load
     from capturelint.debug.settings import Settings
+    from capturelint.rewrite.allowed import Allowed
     from capturelint.rewrite.proof.judge import judge_and_rewrite
 
     file = path or example.path
+    allowed = Allowed(partial=is_partial, all_experts=example.all_experts)
     settings = Settings(backend="simulated", train=example.trains)
     backend, _ = backends.chosen(settings)
     make = load(f"{file}:{example.name}", inputs=f"{file}:{example.inputs}", settings=settings)
     with backend.session():
         return judge_and_rewrite(
-            make, backend, settings, known={}, emit=lambda _: None, is_partial=is_partial
+            make, backend, settings, known={}, emit=lambda _: None, allowed=allowed
         )
 
 

@@ -1,0 +1,53 @@
+"""Loops each of whose turns is for some rows, such as those over the experts of a model."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from capturelint.rewrite.blocks import assigned_names, names_in, read_names, statements_of
+from capturelint.rewrite.conditions import refuse
+from capturelint.rewrite.observed import Observed
+
+_HINT = "`--all-experts` writes it so, which pays for few rows, as in decoding"
+
+
+def choosing_loop(mask: cst.BaseExpression, node: cst.CSTNode, facts: Observed) -> cst.For | None:
+    """Return the innermost loop around a node whose turns decide what a mask of it selects."""
+    for loop in facts.around(node):
+        if isinstance(loop, cst.For):
+            names = frozenset(name.value for name in names_in(loop.target))
+            if not read_names(mask).isdisjoint(_following(names, loop)):
+                return loop
+    return None
+
+
+def _following(names: frozenset[str], loop: cst.For) -> frozenset[str]:
+    """Return names, and those that statements of a loop which read them assign."""
+    found = names
+    for _ in range(len(statements_of(loop.body))):
+        for one in statements_of(loop.body):
+            if not read_names(one).isdisjoint(found):
+                found |= assigned_names(one)
+    return found
+
+
+def calls_module(node: cst.CSTNode, facts: Observed) -> bool:
+    """Return whether something in a piece of code calls a module."""
+    if isinstance(node, cst.Call) and any(one.kind == "module" for one in facts.seen(node.func)):
+        return True
+    return any(calls_module(child, facts) for child in node.children)
+
+
+def cost_of(loop: cst.For, mask: cst.BaseExpression, choices: int, facts: Observed) -> str:
+    """Return in words what it costs that each turn of a loop is for all rows.
+
+    `choices`: how many of the turns a row is selected in. Raises `RefusedError` unless the user
+    allows it.
+    """
+    counts = facts.observation.counts
+    turns = round(counts[facts.span(mask)] / max(counts[facts.span(loop.iter)], 1))
+    times = f"{turns / choices:.3g} times the work of the experts"
+    what = f"all {turns} experts run on all rows, and {choices} of them for each: {times}"
+    if not facts.allowed.all_experts:
+        raise refuse(facts, loop, "COST", f"without a choice of rows, {what}", _HINT)
+    return what
