@@ -17,6 +17,7 @@ from capturelint.rewrite.patterns import (
     gathered,
     host_made,
     larger,
+    lengths,
     masked,
     positions,
     predicated,
@@ -49,7 +50,7 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(splitting, printing, reading, roundtrip, host_made, positions, from_source),
+        *(splitting, printing, lengths, reading, roundtrip, host_made, positions, from_source),
         *(larger, choice, reduced, masked, gathered, bounded, branch, predicated, unbounded),
     ),
 )

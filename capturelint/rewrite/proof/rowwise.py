@@ -178,15 +178,16 @@ class _Code:
         if not isinstance(node, ast.Attribute):
             return self._mixed()
         if isinstance(node.value, ast.Name) and node.value.id == self._own:
-            return self._held(node.attr)
+            return self._held(self._module, node.attr)
         place = self._object(node.value)
+        if isinstance(place, nn.Module):
+            return self._held(place, node.attr)
         if not inspect.ismodule(place):
             return self._mixed()
         return operator.attrgetter(node.attr)(place)
 
-    def _held(self, name: str) -> object:
-        """Return an attribute of the module that is no property and no method."""
-        module = self._module
+    def _held(self, module: nn.Module, name: str) -> object:
+        """Return an attribute of a module that is no property and no method."""
         for held in (module._parameters, module._buffers, module._modules, vars(module)):  # noqa: SLF001 - no getter
             if name in held and not hasattr(type(module), name):
                 return held[name]
