@@ -25,10 +25,11 @@ _COUNT = re.compile(r"[0-9]{1,15}")
 
 
 class BadShapesError(CapturelintError):
-    """A file of shapes cannot be read."""
+    """A file of shapes cannot be read. `line`: from 1, None where none is to blame."""
 
-    def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(f"{shown_path(path)}: {problem}")
+    def __init__(self, path: Path, problem: str, *, line: int | None = None) -> None:
+        place = shown_path(path) if line is None else f"{shown_path(path)}:{line}"
+        super().__init__(f"{place}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,29 +104,35 @@ def _from_lines(path: Path, text: str) -> Iterator[tuple[Shape, int]]:
         if words == [""] or words[0].startswith("#"):
             continue
         if len(words) > 2:
-            raise BadShapesError(path, f"line {number} holds more than a shape and a count")
-        yield _shape(path, words[0]), _count(path, words[1] if len(words) == 2 else "1")
+            raise BadShapesError(
+                path, f"{shown(line)} is more than a shape and a count", line=number
+            )
+        count = words[1] if len(words) == 2 else "1"
+        yield _shape(path, words[0], number), _count(path, count, number)
 
 
 def _from_json(path: Path, text: str) -> Iterator[tuple[Shape, int]]:
     try:
-        document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadShapesError(path, f"is not JSON: {error}") from error
-    pairs = document.items() if isinstance(document, dict) else ((one, 1) for one in document)
+        # As pairs: a shape that is there twice counts twice.
+        document = json.loads(text, object_pairs_hook=tuple)
+    except json.JSONDecodeError as error:
+        raise BadShapesError(path, f"is not JSON: {error.msg}", line=error.lineno) from error
+    except RecursionError as error:
+        raise BadShapesError(path, "is nested too deeply; give a flat list or object") from error
+    pairs = document if isinstance(document, tuple) else ((one, 1) for one in document)
     for shape, count in pairs:
         told = "x".join(map(str, shape)) if isinstance(shape, list) else str(shape)
         yield _shape(path, told), _count(path, str(count))
 
 
-def _shape(path: Path, text: str) -> Shape:
+def _shape(path: Path, text: str, line: int | None = None) -> Shape:
     numbers = tuple(int(one) for one in re.split("[x*]", text)) if _SHAPE.fullmatch(text) else ()
     if not numbers or 0 in numbers:
-        raise BadShapesError(path, f"{shown(text)} is no shape; write one as 4x512")
+        raise BadShapesError(path, f"{shown(text)} is no shape; write one as 4x512", line=line)
     return numbers
 
 
-def _count(path: Path, text: str) -> int:
+def _count(path: Path, text: str, line: int | None = None) -> int:
     if not _COUNT.fullmatch(text):
-        raise BadShapesError(path, f"the count {shown(text)} is not a whole number")
+        raise BadShapesError(path, f"the count {shown(text)} is not a whole number", line=line)
     return int(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capturelint.debug.trees.aliasing import aliases
@@ -59,6 +59,20 @@ def test_tensors_that_share_an_element_are_never_said_to_lie_apart(parts: Any) -
     first, second = (
         whole[slice(*a), slice(*b), slice(*c)].permute(order) for a, b, c, order in parts
     )
+
+    assert may_share(first, second) or not places(first) & places(second)
+
+
+_VIEW = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(0, 9))
+
+
+@given(st.tuples(st.integers(0, 6), st.integers(0, 3)), _VIEW, _VIEW)
+@example((4, 1), (2, 5, 0), (2, 1, 8))  # a row goes on where the next but one begins
+def test_nor_are_views_of_any_strides(
+    steps: tuple[int, int], one: tuple[int, int, int], other: tuple[int, int, int]
+) -> None:
+    whole = torch.zeros(64)
+    first, second = (whole.as_strided((n, m), steps, start) for n, m, start in (one, other))
 
     assert may_share(first, second) or not places(first) & places(second)
 
