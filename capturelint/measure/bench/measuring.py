@@ -17,10 +17,11 @@ from capturelint.debug.environment import environment_of
 from capturelint.debug.instance import modes_of
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import Warm
+from capturelint.errors import CapturelintError
 from capturelint.measure.bench.interleaved import Step, timings
 from capturelint.measure.bench.meter import Meter
 from capturelint.measure.bench.plan import Plan, restricted
-from capturelint.measure.bench.result import Bench, Cost, Size, Way, Whole
+from capturelint.measure.bench.result import UNDECIDED, Bench, Cost, Size, Way, Whole
 from capturelint.measure.bench.right import Check, warm_of, wrong_graph
 from capturelint.measure.bench.samples import spread
 from capturelint.measure.bench.watch import Watch
@@ -101,7 +102,14 @@ class Measuring:
         for size in self._plan.sizes:
             self._say(f"judging {kind.graph.value} at size {size}")
             sized = case_at(kind.case, size)
-            warm = kind.warm[size] = warm_of(sized, self._edge.backend, self._settings)
+            try:
+                warm = warm_of(sized, self._edge.backend, self._settings)
+            except CapturelintError as error:
+                if size == self._plan.sizes[0]:
+                    raise
+                kind.wrong[size] = f"{UNDECIDED}: it does not run at this size: {error}"
+                continue
+            kind.warm[size] = warm
             kind.case = replace(kind.case, mode=warm.instance.case.mode)
             if self._plan.eager:
                 continue  # of pieces only the results can be compared
@@ -155,7 +163,10 @@ class Measuring:
         ways: dict[Way, Step] = {}
         wrong: dict[Way, str] = {}
         for kind in kinds:
-            ways[kind.plain] = self._plain(kind, size)
+            if size in kind.warm:
+                ways[kind.plain] = self._plain(kind, size)
+            else:
+                wrong[kind.plain] = kind.wrong[size]
             if size in kind.wrong:
                 wrong[kind.graph] = kind.wrong[size]
             elif kind.runner is not None:

@@ -85,8 +85,8 @@ class Cost:
 class Size:
     """One batch size. `timings`: by way; `copy_in_ms`: filling the static inputs, median.
 
-    `wrong`: by way that runs graphs, why it is no choice: a capture that is refused, a replay that
-    differs, in words. Such a way has no timing.
+    `wrong`: by way, why it is no choice: a capture that is refused, a replay that differs, a step
+    that does not even run eagerly, in words. Such a way has no timing.
     """
 
     size: int
@@ -97,7 +97,7 @@ class Size:
 
     def speedup(self, way: Way) -> Spread | None:
         """Return how many times faster than eager a way is, None where it is wrong or not measured."""
-        if way in self.wrong or way not in self.timings:
+        if way in self.wrong or way not in self.timings or Way.EAGER not in self.timings:
             return None
         return speedup(self.timings[Way.EAGER].steps, self.timings[way].steps)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from capturelint.errors import CapturelintError, shown_path
 from capturelint.measure.times import BadTimesError, document_of, rows_of
+
+_WAYS = ("eager", "graph")
 
 
 class NothingInCommonError(CapturelintError):
@@ -24,13 +27,15 @@ class NothingInCommonError(CapturelintError):
 class Saved:
     """A file of `bench`. `sizes`: (eager ms, graph ms) by size, medians. `left_out`: why others are.
 
-    `environment`: by name, with the case and what ran eagerly between pieces.
+    `environment`: by name, with the case and what ran eagerly between pieces. `spreads`: by size and
+    way, `eager` or `graph`, the 10th and 90th percentile of a step, ms, as far as the file has them.
     """
 
     path: str
     sizes: Mapping[int, tuple[float, float]]
     environment: Mapping[str, str]
     left_out: Mapping[int, str] = field(default_factory=dict)
+    spreads: Mapping[tuple[int, str], tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,19 @@ def read_saved(path: Path) -> Saved:
     sizes = {
         size: (row["eager_ms"] or 0.0, row["graph_ms"] or 0.0) for size, row in sorted(rows.items())
     }
-    return Saved(shown_path(path), sizes, _environment(document), left_out)
+    spreads = dict(_spreads(document["sizes"]))
+    return Saved(shown_path(path), sizes, _environment(document), left_out, spreads)
+
+
+def _spreads(entries: Any) -> Iterator[tuple[tuple[int, str], tuple[float, float]]]:
+    """Yield the percentiles that a list of sizes, which `rows_of` has checked, tells besides."""
+    for entry in entries:
+        for way in _WAYS:
+            try:
+                told = entry["ways"][way]["step_ms"]
+                yield (entry["size"], way), (float(told["p10"]), float(told["p90"]))
+            except (KeyError, TypeError, ValueError):
+                continue  # written by hand: nothing is said of them
 
 
 def _environment(document: Mapping[str, object]) -> dict[str, str]:
@@ -89,8 +106,21 @@ def compared(before: Path, after: Path) -> Compared:
     names = [*first.environment, *(n for n in second.environment if n not in first.environment)]
     pairs = {n: (first.environment.get(n, ""), second.environment.get(n, "")) for n in names}
     differing = {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n != "date"}
-    notes = (*_alone(first, second), *_alone(second, first))
+    notes = (*_unsure(first, second, sizes), *_alone(first, second), *_alone(second, first))
     return Compared(first, second, sizes, differing, notes)
+
+
+def _unsure(one: Saved, other: Saved, sizes: Sequence[int]) -> Iterator[str]:
+    """Yield of which steps the two differ by less than steps vary by."""
+    for way in _WAYS:
+        close = [
+            str(size)
+            for size in sizes
+            for first, second in [(one.spreads.get((size, way)), other.spreads.get((size, way)))]
+            if first and second and first[0] <= second[1] and second[0] <= first[1]
+        ]
+        if close:
+            yield f"{way} steps at {', '.join(close)} differ by no more than they vary (p10 to p90)"
 
 
 def _alone(one: Saved, other: Saved) -> Iterator[str]:

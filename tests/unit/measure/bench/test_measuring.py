@@ -18,6 +18,7 @@ from capturelint.measure.bench.measuring import Edge, Measuring
 from capturelint.measure.bench.meter import Memory, Sample
 from capturelint.measure.bench.plan import Plan
 from capturelint.measure.bench.result import Bench, Way
+from capturelint.report import bench_text
 from tests.unit.measure.bench.made import HostMeter
 from tests.unit.measure.simulator import BACKEND
 
@@ -96,6 +97,26 @@ def test_what_refuses_capture_or_is_stale_has_no_graph_time() -> None:
         assert all(set(one.timings) == {Way.EAGER} for one in found.sizes)
         assert all(one.wrong[Way.GRAPH].startswith(why) for one in found.sizes)
         assert found.whole is None
+
+
+def test_a_size_that_does_not_run_leaves_the_others_as_they_are() -> None:
+    def small(x: Tensor) -> Tensor:
+        if len(x) > 2:
+            raise MemoryError("no room")
+        return x + 1
+
+    found = bench(Case(small, inputs), sizes=(1, 2, 4))
+    last = found.sizes[-1]
+
+    assert [set(one.timings) for one in found.sizes[:2]] == [{Way.EAGER, Way.GRAPH}] * 2
+    assert last.timings == {}
+    assert set(last.wrong) == {Way.EAGER, Way.GRAPH}
+    assert last.wrong[Way.GRAPH].startswith("undecided: it does not run at this size: ")
+    assert "MemoryError: no room" in last.wrong[Way.GRAPH]
+    assert found.exit_code == 4
+    assert "   4  graph  undecided" in bench_text.render(found)
+    with pytest.raises(CapturelintError, match="no room"):
+        bench(Case(small, inputs), sizes=(4, 8))
 
 
 def test_in_pieces_the_rest_of_a_module_that_is_refused_is_measured() -> None:
