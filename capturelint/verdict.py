@@ -143,6 +143,7 @@ class Evidence:
     `changes`: state that changed between two calls, in words. `together`: paths of the modules that
     only fail together. `fills`: what pad rows held when real rows moved, such as `NaN`; `rows`: which
     rows they were, in words. `beginning`: how far the run was replayed when it died, in words.
+    `counts`: how many kernels an eager call runs and a graph of it holds, in words.
     """
 
     exception: str = ""
@@ -157,6 +158,7 @@ class Evidence:
     fills: tuple[str, ...] = ()
     rows: str = ""
     beginning: str = ""
+    counts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

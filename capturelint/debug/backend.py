@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from capturelint.errors import CapturelintError
@@ -38,6 +39,28 @@ class ReplayKillsError(RuntimeError):
 
     For a backend whose device survives everything; else `spent` tells of it.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Work of one call. `kernels`: that it runs eagerly. `nodes`: kernels in a graph of it, `others`.
+
+    `others`: copies, fills and more in that graph. Libraries may choose other kernels while capturing.
+    """
+
+    kernels: int
+    nodes: int
+    others: int
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        more = f" and {_counted(self.others, 'other node')}" if self.others else ""
+        eager = _counted(self.kernels, "kernel")
+        return f"an eager call runs {eager}, a graph holds {_counted(self.nodes, 'kernel')}{more}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 class Unowned(Protocol):
@@ -94,6 +117,12 @@ class Backend(Protocol):
 
         The first exception is in the `__context__` chain. Host and device state are as usable
         afterwards as before.
+        """
+
+    def counts(self, call: Callable[[], object]) -> Counts | None:
+        """Return what one call runs eagerly and what a graph of it holds; None if it is not told.
+
+        Costs a capture, which is thrown away, and an eager call. Raises what these raise.
         """
 
     def as_if_capturing(

@@ -121,6 +121,8 @@ def _evidence(culprit: Culprit) -> Iterator[Line]:
     evidence = culprit.evidence
     if evidence.replay is not None:
         yield _field("differs", _difference(evidence))
+    if evidence.counts:
+        yield _field("counts", printable(evidence.counts))
     if evidence.fills:
         yield _field("moved by", f"{', '.join(map(printable, evidence.fills))} in the pad rows")
         yield _field("moved", _moved(evidence))

@@ -84,6 +84,7 @@ def _evidence(evidence: Evidence) -> dict[str, object]:
         "fills": list(evidence.fills),
         "rows": evidence.rows,
         "beginning": evidence.beginning,
+        "counts": evidence.counts,
     }
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
+from capturelint.debug.backend import Counts
+from capturelint.debug.cuda.backend import CudaBackend
 from capturelint.debug.cuda.graphs import CaptureError, Graphs
 
 _MIB = 1 << 20
@@ -89,3 +91,25 @@ def test_an_error_that_is_swallowed_still_fails_the_capture(graphs: Graphs) -> N
         graphs.captured(swallows)
 
     assert graphs.seen.places[0].function == "_reads"
+
+
+@pytest.mark.skipif(
+    not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"), reason="this torch tells no nodes"
+)
+def test_nodes_of_a_graph_and_kernels_of_a_call_are_counted() -> None:
+    backend = CudaBackend()
+    with backend.session():
+        x, y = torch.ones(4, device="cuda"), torch.zeros(4, device="cuda")
+
+        def all_of_it() -> torch.Tensor:
+            y.copy_(x)  # a copy, no kernel
+            return torch.sin(x + 1)
+
+        def without_a_part() -> torch.Tensor:
+            with torch.cuda.stream(torch.cuda.default_stream()):
+                z = x + 1
+            return torch.sin(z)
+
+        assert backend.counts(all_of_it) == Counts(2, 2, 1)
+        assert backend.counts(without_a_part) == Counts(2, 1, 0)
+        assert backend.spent() == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+import torch
 
 from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
@@ -39,3 +40,15 @@ def test_verdict_and_lines_are_as_written(case: Written, answers: Mapping[str, A
     assert isinstance(report, Report), report
     verdict = OTHERWISE.get(str(case), case.verdict)
     assert (report.verdict.value, lines_of(report)) == (verdict, case.lines), report
+
+
+@pytest.mark.skipif(
+    not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"), reason="this torch tells no nodes"
+)
+def test_what_is_missing_is_told_in_kernels(answers: Mapping[str, Answer]) -> None:
+    report = answers["missing_work.py:an_operation_on_the_default_stream"]
+
+    assert isinstance(report, Report), report
+    assert [one.evidence.counts for one in report.culprits] == [
+        "an eager call runs 2 kernels, a graph holds 1 kernel"
+    ]

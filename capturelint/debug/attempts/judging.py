@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 from capturelint.debug.attempts.comparison import Comparison
 from capturelint.debug.attempts.died import died_capturing
@@ -52,6 +53,22 @@ class Judge(Comparison):
 
     def outcome(self) -> Outcome:
         """Return what the part shows. Raises UndecidedError."""
+        found = self._shown()
+        is_whole = self._captured.runs.stand_ins.steps is None
+        if found.verdict not in (Verdict.WORK_MISSING, Verdict.EMPTY_GRAPH) or not is_whole:
+            return found
+        return replace(found, evidence=replace(found.evidence, counts=self._counts()))
+
+    def _counts(self) -> str:
+        """Return in words how much an eager call runs and a graph holds, "" where it is not told."""
+        self._captured.state.restore(self._start)
+        try:
+            counts = self._captured.runs.counts(self._inputs)
+        except (Exception, SpentError):  # noqa: BLE001 - the verdict stands without
+            return ""
+        return "" if counts is None else str(counts)
+
+    def _shown(self) -> Outcome:
         refusal = self.ready()
         if refusal is not None:
             return refusal

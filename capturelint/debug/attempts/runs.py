@@ -14,7 +14,7 @@ from capturelint.debug.attempts.observed import Observed
 from capturelint.debug.attempts.part import Call, Part, named
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.attempts.seen import Seen
-from capturelint.debug.backend import Backend, Captured
+from capturelint.debug.backend import Backend, Captured, Counts
 from capturelint.debug.states.held import Held
 from capturelint.debug.trees.aliasing import aliases
 from capturelint.debug.trees.memory import memory_of
@@ -169,6 +169,12 @@ class Runs:
         state = self.observed.tensors()
         rebound = frozenset(name for name, one in state.items() if one is not before.get(name))
         return Graph(graph, inputs, calls, state, rebound)
+
+    def counts(self, inputs: Inputs) -> Counts | None:
+        """Return what the first step runs eagerly and what a graph of it holds, if it is told."""
+        calls = inputs.filled(self.part.steps[0])
+        self.begin(0, static=True)
+        return self.backend.counts(lambda: self.call(calls))
 
     def replayed(self, graph: Graph, step: int) -> Seen:
         """Replay a graph on the inputs of `step`. What it left is its memory, not copies."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import nn
 
-from capturelint.debug.backend import BackendError
+from capturelint.debug.backend import BackendError, Counts
 from capturelint.debug.cuda.captured import CapturedGraph
 from capturelint.debug.cuda.compiled import Compiling
 from capturelint.debug.cuda.device import CudaDevice, facts, moved_together
@@ -17,6 +17,7 @@ from capturelint.debug.cuda.explained import with_refusals
 from capturelint.debug.cuda.graphs import Graphs
 from capturelint.debug.cuda.looking import looking, on_stream
 from capturelint.debug.cuda.modes import RecordingMode, all_seen
+from capturelint.debug.cuda.nodes import kept_graph, kernels_run, nodes_of
 from capturelint.debug.cuda.triton_kernels import kernels_recorded
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
@@ -91,6 +92,18 @@ class CudaBackend:
         except Exception as error:
             with_refusals(error, graphs.seen, self._listed)
             raise
+
+    def counts(self, call: Callable[[], object]) -> Counts | None:
+        """Return what one call runs eagerly and what a graph of it holds, None if it is not told."""
+        graph = kept_graph()
+        if graph is None:
+            return None
+        with engines_told():
+            captured = self.graphs.captured(call, graph)
+        nodes = nodes_of(graph)
+        captured.close()
+        kernels = None if nodes is None else kernels_run(call)
+        return None if nodes is None or kernels is None else Counts(kernels, *nodes)
 
     @contextmanager
     def as_if_capturing(

@@ -52,8 +52,10 @@ class Graphs:
         self.broken = ""
         self.notes: list[str] = []
 
-    def captured(self, call: Callable[[], object]) -> CapturedGraph:
-        """Capture `call`. Raises what it raised, or what ending the capture raised.
+    def captured(
+        self, call: Callable[[], object], graph: torch.cuda.CUDAGraph | None = None
+    ) -> CapturedGraph:
+        """Capture `call`, into `graph` if one is given. Raises what it, or ending the capture, raised.
 
         `seen` then holds the first error of it, also if it was swallowed. Streams, debug modes and
         garbage collection are as before, and random numbers can be drawn. Raises `SpentError` if
@@ -65,7 +67,7 @@ class Graphs:
         pool = self._shared_pool()
         # As `torch.cuda.graph` does: memory for other streams and threads must be taken anew.
         torch.cuda.empty_cache()
-        graph = torch.cuda.CUDAGraph()
+        graph = torch.cuda.CUDAGraph() if graph is None else graph
         try:
             with _no_collection(), torch.cuda.stream(self.stream):
                 output, is_empty = self._run(graph, pool, call)

@@ -74,6 +74,7 @@ def test_a_culprit_holds_all_that_is_known() -> None:
             "fills": [],
             "rows": "",
             "beginning": "",
+            "counts": "",
         },
     }
     assert culprits[0]["message"] == f"{NOT_PERMITTED}\nCompile with `TORCH_USE_CUDA_DSA`"

@@ -18,7 +18,7 @@ from capturelint.debug.attempts import runs
 from capturelint.debug.attempts.attempt import Inputs, Tally, attempt
 from capturelint.debug.attempts.modes import Modes
 from capturelint.debug.attempts.part import Call, Part
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, Counts, SpentError
 from capturelint.debug.outcome import Outcome
 from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import State
@@ -905,6 +905,35 @@ def test_lines_that_a_run_as_if_capturing_lists_are_blamed_for_what_nothing_else
         assert (found.verdict, found.certainty) == (Verdict.WORK_MISSING, Certainty.LIKELY)
         assert _lines(found) == ["y = x * 2"]
         assert found.message
+
+    in_session(run)
+
+
+def test_what_a_graph_lacks_is_told_with_what_it_holds(
+    in_session: InSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(backend: Backend) -> None:
+        monkeypatch.setattr(backend, "counts", lambda _: Counts(2, 1, 0))
+        found = _outcome(backend, OnDefaultStream())
+        passed = _outcome(backend, nn.Tanh())
+
+        assert found.evidence.counts == "an eager call runs 2 kernels, a graph holds 1 kernel"
+        assert passed.evidence.counts == ""
+
+    in_session(run)
+
+
+def test_the_verdict_stands_where_nothing_can_be_counted(
+    in_session: InSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(backend: Backend) -> None:
+        def counts(_: object) -> None:
+            raise SpentError("lost")
+
+        monkeypatch.setattr(backend, "counts", counts)
+        found = _outcome(backend, OnDefaultStream())
+
+        assert (found.verdict, found.evidence.counts) == (Verdict.WORK_MISSING, "")
 
     in_session(run)
 
