@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from capturelint.debug.attempts.compare import Difference, Tolerance, difference, floor
 from capturelint.debug.attempts.part import dotted
-from capturelint.debug.trees.parked import back
+from capturelint.debug.trees.parked import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Seen:
         return {place: floor(mine, theirs) for place, mine, theirs in self._pairs(again)}
 
     def _pairs(self, other: Seen) -> Iterator[tuple[str, object, object]]:
-        yield "", back(self.result), back(other.result)
+        yield "", shown(self.result), shown(other.result)
         for name in sorted(self.arguments.keys() & other.arguments.keys()):
-            yield f"argument {name}", back(self.arguments[name]), back(other.arguments[name])
+            yield f"argument {name}", shown(self.arguments[name]), shown(other.arguments[name])
         for name in sorted(self.state.keys() & other.state.keys()):
-            yield f"state {name}", back(self.state[name]), back(other.state[name])
+            yield f"state {name}", shown(self.state[name]), shown(other.state[name])
 
 
 # What two runs of the same differ by: by place, then by path.

@@ -31,6 +31,10 @@ class Parked(Generic[_Tree]):
         """Return a copy where the tree was: tensors share memory with each other as they did."""
         return copied(self._tree, shared=self._shared, move=self._return)
 
+    def shown(self) -> _Tree:
+        """Return the tree to be read alone: what lies on the device is not copied."""
+        return self.back() if self._devices else self._tree
+
     def _leave(self, memory: Tensor) -> Tensor:
         self.size += memory.nbytes
         storage = storage_of(memory)
@@ -48,3 +52,8 @@ class Parked(Generic[_Tree]):
 def back(value: object) -> object:
     """Return the tree that is parked in `value`, or `value` itself if none is."""
     return value.back() if isinstance(value, Parked) else value
+
+
+def shown(value: object) -> object:
+    """Return the tree that is parked in `value`, or `value` itself, to be read alone."""
+    return value.shown() if isinstance(value, Parked) else value

@@ -20,7 +20,7 @@ from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.settings import Settings
-from capturelint.debug.trees.parked import back
+from capturelint.debug.trees.parked import shown
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
 from capturelint.rewrite.proof.mutants import is_bounded
@@ -142,7 +142,7 @@ class Bench:
             return "other arguments are written"
         if old.seen.state.keys() != new.seen.state.keys():
             return "other state is written"
-        results = leaves(back(old.seen.result)), leaves(back(new.seen.result))
+        results = leaves(shown(old.seen.result)), leaves(shown(new.seen.result))
         for one, other in zip(*results, strict=True):
             if _layout(one.value) != _layout(other.value):
                 return f"result{one.path} has another memory layout"
