@@ -26,6 +26,7 @@ _EXACT = frozenset(
 )
 _ASKED = frozenset("shape dtype ndim size numel dim".split())
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply)
+_SMALL = frozenset(("uint8", "int8", "int16"))
 _MOST_STEPS = 30
 
 
@@ -144,8 +145,14 @@ def _made_of(
     if not isinstance(call, cst.Call) or call.func is not parent:
         return None
     called = method_call(call)
-    is_exact = called is not None and called[1] in _EXACT
+    is_exact = called is not None and called[1] in _EXACT and not _is_cut(node, call, facts)
     return call if is_exact and not any(impurity(arg.value, facts) for arg in call.args) else None
+
+
+def _is_cut(node: cst.BaseExpression, call: cst.Call, facts: Observed) -> bool:
+    """Return whether fractions become small integers, of which those too large are anything."""
+    is_small = any(one.dtype in _SMALL for one in facts.seen(call))
+    return is_small and any("float" in one.dtype for one in facts.seen(node))
 
 
 def _moved_to(node: cst.BaseExpression, facts: Observed) -> str:

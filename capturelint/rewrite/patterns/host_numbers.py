@@ -21,6 +21,7 @@ MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
 MOST = 8  # numbers, each a kernel of its own
 # Types that a fill gives each number of Python as a copy does; others round or overflow otherwise.
 _TYPES = frozenset(("float32", "float64", "int32", "int64", "bool"))
+_FLOATS = frozenset(("float32", "float64"))
 _NUMBERS = frozenset(("int", "float", "bool"))
 
 
@@ -79,8 +80,13 @@ def _is_small(data: cst.BaseExpression) -> bool:
 
 
 def _is_plain(node: cst.Call, facts: Observed) -> bool:
-    seen = facts.seen(node)
-    return bool(seen) and all(one.dtype in _TYPES for one in seen)
+    """Return whether a copy gives its numbers a type in which a fill writes them alike."""
+    kinds = {one.dtype for one in facts.seen(node)}
+    data = node.args[0].value
+    items = _items(data) or [data]
+    listed = {one.dtype for one in facts.seen(data) if one.kind == "list"}
+    is_whole = {_kind(item, facts) for item in items} | listed <= {"int", "bool", ""}
+    return bool(kinds) and kinds <= (_TYPES if is_whole else _FLOATS)
 
 
 def _single(data: cst.BaseExpression, facts: Observed) -> str:
