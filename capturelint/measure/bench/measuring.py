@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from importlib import import_module
-from typing import Any
 
 import torch
 
@@ -18,11 +16,12 @@ from capturelint.debug.instance import modes_of
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
+from capturelint.measure.bench.compiling import compiled
 from capturelint.measure.bench.interleaved import Step, timings
 from capturelint.measure.bench.meter import Meter
 from capturelint.measure.bench.plan import Plan, restricted
 from capturelint.measure.bench.result import UNDECIDED, Bench, Cost, Size, Way, Whole
-from capturelint.measure.bench.right import Check, warm_of, wrong_graph
+from capturelint.measure.bench.right import warm_of, wrong_graph, wrong_results
 from capturelint.measure.bench.samples import spread
 from capturelint.measure.bench.watch import Watch
 from capturelint.measure.graphs.mistakes import RunnerError
@@ -76,7 +75,9 @@ class Measuring:
         case = restricted(load(), self._plan.callables)
         kinds = [_Kind(case, Way.EAGER, Way.GRAPH)]
         if self._plan.compiled:
-            kinds.append(_Kind(_compiled(case, self._plan), Way.COMPILED, Way.COMPILED_GRAPH))
+            kinds.append(
+                _Kind(compiled(case, len(self._plan.sizes)), Way.COMPILED, Way.COMPILED_GRAPH)
+            )
         for kind in kinds:
             self._judge(kind)
         costs = self._costs(kinds[0])
@@ -151,11 +152,15 @@ class Measuring:
             kind.wrong |= dict.fromkeys(sizes, str(error))
             return None
         for size in sizes:
-            for name in kind.case.named:
-                check = Check(kind.warm[size], name, self._edge.backend, self._settings)
-                why = check.wrong_results(kind.runner, steps=_CHECKED)
-                if why:
-                    kind.wrong.setdefault(size, f"{name}: {why}" if name else why)
+            why = wrong_results(
+                kind.warm[size],
+                kind.runner,
+                self._edge.backend,
+                self._settings,
+                steps=_CHECKED,
+            )
+            if why:
+                kind.wrong.setdefault(size, why)
         return watch
 
     def _size(self, size: int, kinds: list[_Kind], cost: Cost | None) -> Size:
@@ -227,15 +232,6 @@ class Measuring:
 
     def _right(self, kind: _Kind) -> tuple[int, ...]:
         return tuple(size for size in self._plan.sizes if size not in kind.wrong)
-
-
-def _compiled(case: Case, plan: Plan) -> Case:
-    # Imported only here: it takes seconds.
-    config: Any = import_module("torch._dynamo").config
-    # One compilation for each size; above the limit torch would run eagerly without a word.
-    config.cache_size_limit = max(config.cache_size_limit, 4 * len(plan.sizes))
-    made = {name: torch.compile(run, dynamic=False) for name, run in case.named.items()}
-    return replace(case, callables=made.get("", made))
 
 
 def _dated(found: Mapping[str, str]) -> dict[str, str]:

@@ -46,8 +46,30 @@ def wrong_graph(warm: Warm, names: Sequence[str], backend: Backend, settings: Se
         finally:
             warm.instance.state.restore(warm.start)
         if problem:
-            return f"{name}: {problem}" if name else problem
+            return _of(name, problem)
     return ""
+
+
+def wrong_results(
+    warm: Warm, runner: GraphRunner, backend: Backend, settings: Settings, *, steps: int
+) -> str:
+    """Return why what a runner returns for one of its callables is no choice, or "" if it is right."""
+    for name in runner.case.named:
+        check = Check(warm, name, backend, settings)
+        try:
+            problem = check.wrong_results(runner, steps=steps)
+        except RunnerError as error:
+            problem = f"{UNDECIDED}: {error}"
+        if problem:
+            return _of(name, problem)
+    return ""
+
+
+def _of(name: str, problem: str) -> str:
+    """Return a problem of the callable `name`, still told as undecided if it is."""
+    if name and problem.startswith(UNDECIDED):
+        return f"{UNDECIDED}: {name}{problem.removeprefix(UNDECIDED)}"
+    return f"{name}: {problem}" if name else problem
 
 
 def _outcome(warm: Warm, name: str, backend: Backend, settings: Settings) -> Outcome:

@@ -119,6 +119,32 @@ def test_a_size_that_does_not_run_leaves_the_others_as_they_are() -> None:
         bench(Case(small, inputs), sizes=(4, 8))
 
 
+def test_what_a_runner_refuses_to_be_called_with_is_undecided() -> None:
+    def with_generator(seed: int, batch_size: int) -> tuple[object, ...]:
+        return (*inputs(seed, batch_size), torch.Generator())
+
+    found = bench(Case(lambda x, generator: x * 2, with_generator))
+
+    assert all(
+        one.wrong[Way.GRAPH].startswith("undecided: `generator` is another Generator")
+        for one in found.sizes
+    )
+    assert found.exit_code == 4
+
+
+def test_of_several_callables_an_undecided_one_is_not_called_wrong() -> None:
+    def with_number(seed: int, batch_size: int) -> dict[str, object]:
+        return {"draft": (*inputs(seed, batch_size), seed)}
+
+    found = bench(Case({"draft": lambda x, number: x * number}, with_number))
+
+    assert all(
+        one.wrong[Way.GRAPH].startswith("undecided: draft: its arguments vary")
+        for one in found.sizes
+    )
+    assert found.exit_code == 4
+
+
 def test_in_pieces_the_rest_of_a_module_that_is_refused_is_measured() -> None:
     class Reads(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
