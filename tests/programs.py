@@ -62,6 +62,17 @@ _ROUND_TRIPS = (
     "{v}.cpu().abs().sum(0).to({v}.device)",
     "{v}.detach().cpu().argmax(-1).to({v}.device)",
 )
+_HOSTED = (
+    "{v} * torch.tensor(x.shape[0], device=x.device)",
+    "{v} + torch.tensor([x.shape[1], 1, 2, 3], device=x.device)",
+    "{v} + torch.arange(4).to({u})",
+    "{v} @ torch.eye(4).to({u})",
+    "{v} * max({v}.sum(), {u}.mean())",
+    "{v} + min({u}.norm(), {v}.norm())",
+    "{v} + {u}.new_tensor([x.shape[1] / 3])",
+    "{v} * torch.tensor(2).to(x.device)",
+    "{v}[:, [1, 0, 2, 3]]",
+)
 
 
 @dataclass(slots=True)
@@ -172,6 +183,17 @@ class _Writer:
             self.put(2, f"return x, y, {self.fill(_UNARY)}")
         self.put(1, f"return x, {self.name()}, {self.fill(_UNARY)}")
 
+    def hosted(self) -> None:
+        """Put what the host holds and the device needs."""
+        kind = self.rng.random()
+        if kind < 0.7:
+            self.put(0, f"{self.name()} = {self.fill(_HOSTED)}")
+        elif kind < 0.85:
+            self.put(0, "k = torch.arange(4)")
+            self.put(0, f"{self.name()} = {self.fill(('{v} * (k[None] > 1).to({u})',))}")
+        else:
+            self.put(0, f"{self.name()}[torch.where({self.rng.choice(('m', 'pos'))})] = 0.5")
+
     def other(self) -> None:
         """Put a new name for a tensor's memory, a loss, a round trip, or work in other precision."""
         kind = self.rng.random()
@@ -179,7 +201,7 @@ class _Writer:
             self.put(0, f"{self.name()} = {self.fill(_ALIASES)}")
         elif kind < 0.7:
             self.put(0, f"{self.name()} = {self.name()} + {self.fill(_LOSSES)}")
-        elif kind < 0.85:
+        elif kind < 0.8:
             self.put(0, f"{self.name()} = {self.name()} + {self.fill(_ROUND_TRIPS)}")
         else:
             self.put(0, "with torch.autocast(x.device.type, dtype=torch.bfloat16):")
@@ -204,6 +226,8 @@ def program(seed: int) -> str:
             writer.number()
         elif kind < 0.86:
             writer.leave()
+        elif kind < 0.93:
+            writer.hosted()
         else:
             writer.other()
         if rng.random() < 0.2:
