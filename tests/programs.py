@@ -121,7 +121,7 @@ class _Writer:
             elif depth < 2 and self.rng.random() < 0.08:
                 self.put(depth, f"if {self.rng.choice(('self.flag', 'not self.training'))}:")
                 self.put(depth + 1, f"{self.name()} = {self.fill(_UNARY)}")
-            elif self.rng.random() < 0.15:
+            elif self.rng.random() < 0.08:
                 self.put(depth, self.fill(_WRITES))
             else:
                 self.put(depth, f"{self.name()} = {self.fill(_UNARY)}")
