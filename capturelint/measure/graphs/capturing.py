@@ -21,11 +21,12 @@ from capturelint.debug.instance import modes_of
 from capturelint.debug.settings import Settings
 from capturelint.debug.trees.copies import nodes
 from capturelint.errors import CapturelintError, shown_path
+from capturelint.measure.graphs.exclusion import exclusion_of
 from capturelint.measure.graphs.form import Form, form_of
 from capturelint.measure.graphs.layout import Slot, check_names, slots_of
 from capturelint.measure.graphs.mistakes import RunnerError
 from capturelint.measure.graphs.outputs import Kept, Result, Seen, Shared, result_of, seen_in
-from capturelint.measure.graphs.pieces import Pieces, exclusion_of
+from capturelint.measure.graphs.pieces import Pieces
 from capturelint.measure.graphs.rung import Buffers, Graphed, Rung, buffers_of
 from capturelint.measure.graphs.sized import case_at
 

@@ -6,10 +6,9 @@ step. What comes between the pieces runs as it is written, at each step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from torch import Tensor, nn
@@ -21,47 +20,24 @@ from capturelint.debug.attempts.runs import Inputs
 from capturelint.debug.backend import Backend, Captured
 from capturelint.debug.running import names_of
 from capturelint.debug.trees.copies import copied, nodes
+from capturelint.debug.trees.descriptions import described
 from capturelint.debug.trees.trees import ArgumentVariesError, leaves
+from capturelint.measure.graphs.exclusion import Exclusion
 from capturelint.measure.graphs.mistakes import RunnerError
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusion:
-    """Which modules of a callable run eagerly. `excluded`, `around`: ids of them and of their callers."""
-
-    paths: Mapping[int, str]
-    excluded: frozenset[int]
-    around: frozenset[int]
-
-    def is_piece(self, module: nn.Module) -> bool:
-        """Return whether a module may be captured whole."""
-        return id(module) in self.paths and id(module) not in self.excluded | self.around
-
-
-def exclusion_of(run: Callable[..., object], name: str, globs: Sequence[str]) -> Exclusion:
-    """Return what `globs` over module paths leave out of `run`."""
-    modules = names_of({name: run})
-    excluded = {
-        id(module)
-        for path, module in modules.items()
-        if any(fnmatchcase(path, glob) for glob in globs)
-    }
-    around = {
-        id(module)
-        for module in modules.values()
-        if any(id(one) in excluded for one in module.modules())
-    }
-    paths = {id(module): path for path, module in reversed(modules.items())}
-    return Exclusion(paths, frozenset(excluded), frozenset(around - excluded))
+from capturelint.measure.graphs.same import is_same
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A captured call of a module. `given`: tensors in its arguments that are where they were."""
+    """A captured call of a module. `given`: tensors in its arguments that are where they were.
+
+    `others`: what else is in its arguments, by path.
+    """
 
     module: nn.Module
     inputs: Inputs
     given: tuple[Tensor, ...]
+    others: Mapping[str, object]
     captured: Captured
 
 
@@ -182,7 +158,8 @@ class Pieces:
             captured = self._backend.capture(lambda: own.of(module))
         finally:
             self._is_inside = False
-        self._pieces.append(_Piece(module, inputs, given, captured))
+        others = copied(_others(module, call), shared=given)
+        self._pieces.append(_Piece(module, inputs, given, others, captured))
         made = [one for one in nodes(captured.output) if isinstance(one, Tensor)]
         self._static.update(map(id, made))
         self._alive += [made, given]
@@ -221,12 +198,22 @@ class Pieces:
         try:
             piece.inputs.fill([call])
         except ArgumentVariesError as error:
-            raise RunnerError(
-                f"an argument of the piece {self._path(module)} was {error.was} and is {error.is_};"
-                " exclude it too"
-            ) from None
+            raise self._varies(module, error.was, error.is_) from None
+        for path, value in _others(module, call).items():
+            if not is_same(piece.others.get(path), value):
+                raise self._varies(module, described(piece.others.get(path)), described(value))
         piece.captured.replay()
         return piece.captured.output
+
+    def _varies(self, module: nn.Module, was: str, is_: str) -> RunnerError:
+        told = f"was {was} and is {is_ if is_ != was else 'another'}"
+        return RunnerError(f"an argument of the piece {self._path(module)} {told}; exclude it too")
+
+
+def _others(module: nn.Module, call: Call) -> dict[str, object]:
+    """Return what a graph keeps of the arguments of a call: all but tensors, by path."""
+    found = leaves(named(module, call))
+    return {leaf.path: leaf.value for leaf in found if not isinstance(leaf.value, Tensor)}
 
 
 def _versions(arguments: object) -> dict[str, int]:

@@ -457,6 +457,26 @@ def test_an_excluded_module_runs_eagerly_between_captured_pieces(result: str) ->
         runner(Case(model, one), (2, 4))
 
 
+def test_a_piece_that_is_given_another_function_is_refused() -> None:
+    class Applies(nn.Module):
+        def forward(self, x: Tensor, scaled: Callable[[Tensor], Tensor]) -> Tensor:
+            return scaled(x)
+
+    class Scales(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gap, self.piece = Gap(), Applies()
+
+        def forward(self, x: Tensor) -> Tensor:
+            by = self.gap(x).sum().item()
+            result: Tensor = self.piece(x, lambda y: y * by)
+            return result
+
+    run = runner(Case(Scales(), one), (2,), eager=["gap"])
+    with pytest.raises(CapturelintError, match="piece piece was function and is another; exclude"):
+        run(one(0, 2)[0].cuda())
+
+
 def test_a_piece_that_writes_its_argument_is_refused() -> None:
     class Adds(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
