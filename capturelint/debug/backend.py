@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from capturelint.errors import CapturelintError
-from capturelint.verdict import Frozen, Hazard
+from capturelint.verdict import Frozen, Hazard, Place
 
 if TYPE_CHECKING:
     from capturelint.debug.dispatched.launches import Launches
@@ -133,6 +133,14 @@ class Backend(Protocol):
         Each line is listed once for each module that ran it, when the context is left. `module`
         tells the path of the module that is running. `compiled`: what `torch.compile` made runs as
         it is, not eagerly, so that less is seen of each operation.
+        """
+
+    def freed(
+        self, call: Callable[[], object], after: Callable[[], object], line: tuple[str, int]
+    ) -> Place | None:
+        """Return the user's line that frees, in `after`, memory that `call` is given at `line`.
+
+        `line`: path and number. None where nothing is seen to free it.
         """
 
     def recording(self) -> AbstractContextManager[Any]:

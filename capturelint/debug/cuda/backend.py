@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar, cast
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 
 from capturelint.debug.backend import BackendError, Counts
+from capturelint.debug.cuda import history
 from capturelint.debug.cuda.captured import CapturedGraph
 from capturelint.debug.cuda.compiled import Compiling
 from capturelint.debug.cuda.device import CudaDevice, facts, moved_together
@@ -24,7 +26,7 @@ from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.launches import Launches
 from capturelint.debug.placing import placed
 from capturelint.debug.seeding import seed_all
-from capturelint.verdict import Frozen, Hazard
+from capturelint.verdict import Frozen, Hazard, Place
 
 _Value = TypeVar("_Value")
 
@@ -129,6 +131,23 @@ class CudaBackend:
         seen = kernels_recorded(launches)
         with self.eagerly(), all_seen(), seen, RecordingMode(launches):
             yield launches
+
+    def freed(
+        self, call: Callable[[], object], after: Callable[[], object], line: tuple[str, int]
+    ) -> Place | None:
+        """Return the line that frees, in `after`, memory that `call` is given at `line`, if any."""
+        if not history.is_told():
+            return None
+        reads = history.Reads(CudaDevice())
+        with self.eagerly(), all_seen(), kernels_recorded(reads), RecordingMode(reads):
+            call()
+        addresses = reads.addresses(line)
+
+        def free() -> None:
+            after()
+            gc.collect()
+
+        return history.freed_at(history.events_of(free), addresses)
 
     def recording(self) -> AbstractContextManager[Any]:
         """Return a context whose value records what an eager call launches, for `frozen`."""

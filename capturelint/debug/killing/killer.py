@@ -75,7 +75,8 @@ class Killing:
         except _CannotTellError as error:
             return f"what {part.path or ROOT} dies with is not known: {error}"
         found = hunt.outcome(spot, known)
-        return Killer(hunt.module(spot), self._with_memory(found, part, replaced))
+        found = self._with_free(self._with_memory(found, part, replaced), part, replaced)
+        return Killer(hunt.module(spot), found)
 
     def beginning(self, part: Part, replaced: Sequence[Part], cut: Cut) -> Outcome:
         """Return what replaying the run of `part` up to `cut` comes to, from the ledger if known."""
@@ -99,14 +100,7 @@ class Killing:
 
     def _contents(self, part: Part, replaced: Sequence[Part], calls: tuple[int, ...]) -> Contents:
         stand_ins = StandIns(replaced)
-        runs = Runs(
-            part,
-            self._backend,
-            self._settings.seed,
-            self._warm.instance.prepare,
-            stand_ins,
-            self._tally,
-        )
+        runs = self._runs(part, stand_ins)
         with self._from_start(), self._backend.eagerly(), stand_ins.installed():
             given = [call.copied() for call in part.steps[0]]
             runs.begin(0, static=True)
@@ -143,6 +137,43 @@ class Killing:
         lines = {line_of(place) for place in found.places[:1]}
         here = tuple(one for one in why.frozen if line_of(one.place) in lines)
         return replace(found, evidence=replace(found.evidence, frozen=here, changes=why.changes))
+
+    def _with_free(self, found: Outcome, part: Part, replaced: Sequence[Part]) -> Outcome:
+        """Return what was found, with the line that frees what its line is given, if that is new."""
+        step = f"freed {part.path} {_without(replaced)}".rstrip()
+        frozen = found.evidence.frozen
+        is_known = any(one.cause is not None for one in frozen)
+        if is_known or not found.places or len(part.steps) == 1 or self._ledger.died(step):
+            return found
+        with self._ledger.timed(step):
+            try:
+                place = self._freed(part, replaced, line_of(found.places[0]))
+            except Exception:  # noqa: BLE001 - what kills is known without it
+                self._stop_if_lost()
+                return found
+        if place is None:
+            return found
+        words = f"memory that this line is given is freed between calls, at {place}"
+        evidence = replace(
+            found.evidence,
+            frozen=tuple(replace(one, cause=sourced(place)) for one in frozen),
+            changes=(*found.evidence.changes, words),
+        )
+        return replace(found, evidence=evidence)
+
+    def _freed(self, part: Part, replaced: Sequence[Part], line: tuple[str, int]) -> Place | None:
+        stand_ins = StandIns(replaced)
+        runs = self._runs(part, stand_ins)
+        with self._from_start(), stand_ins.installed():
+            given = [call.copied() for call in part.steps[0]]
+            runs.begin(0, static=True)
+            return self._backend.freed(
+                lambda: runs.call(given), lambda: runs.begin(1, static=True), line
+            )
+
+    def _runs(self, part: Part, stand_ins: StandIns) -> Runs:
+        seed, prepare = self._settings.seed, self._warm.instance.prepare
+        return Runs(part, self._backend, seed, prepare, stand_ins, self._tally)
 
     def _baked_in(self, part: Part, replaced: Sequence[Part]) -> Explanation:
         with self._from_start():

@@ -123,6 +123,11 @@ class SimulatedBackend:
             output = call()
         return SimulatedGraph(self.simulator, tape, output)
 
+    def freed(
+        self, call: Callable[[], object], after: Callable[[], object], line: tuple[str, int]
+    ) -> None:
+        """Return None: there is no allocator that could tell."""
+
     def counts(self, call: Callable[[], object]) -> None:
         """Return None: there are no kernels."""
 
