@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also rewrite loops over experts, each of which then runs on all rows",
     )
     group.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="also write what no longer raises where it did, and may end the CUDA context instead",
+    )
+    group.add_argument(
         "--allow-dirty",
         action="store_true",
         help="also rewrite files whose text git could not give back",
@@ -40,7 +45,7 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise `FixOptionError` for options that do not go together."""
     if options.fix and options.diff:
         raise FixOptionError("`--fix` writes and `--diff` shows; leave one of them out")
-    for name in ("allow_dirty", "partial", "all_experts"):
+    for name in ("allow_dirty", "partial", "all_experts", "unsafe_fixes"):
         if getattr(options, name) and not is_asked(options):
             flag = name.replace("_", "-")
             raise FixOptionError(f"`--{flag}` needs `--fix` or `--diff` beside it")

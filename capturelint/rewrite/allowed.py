@@ -11,11 +11,12 @@ class Allowed:
     """Rewrites that are made only where they are asked for.
 
     `partial`: of a function some lines may be rewritten though others stay. `all_experts`: each
-    expert of a loop may run on all rows.
+    expert of a loop may run on all rows. `unsafe_fixes`: code need no longer raise where it did.
     """
 
     partial: bool = False
     all_experts: bool = False
+    unsafe_fixes: bool = False
 
     @classmethod
     def of(cls, options: object) -> Allowed:

@@ -63,7 +63,7 @@ def function_named(text: str, path: str, qualname: str) -> Named:
 
 
 class Observed(Facts):
-    """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it.
+    """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it; `trains`: it does so in each step.
 
     `torch`: a global name that was torch when the function ran, "" if that is not known.
     """
@@ -77,6 +77,7 @@ class Observed(Facts):
         wants_gradients: bool = True,
         torch: str = "",
         allowed: Allowed = NOTHING,
+        trains: bool = False,
     ) -> None:
         shift = line_shift(named.facts)
         tree, positions = parsed(source.segment(named.facts), shift)
@@ -86,6 +87,7 @@ class Observed(Facts):
         self.observation = observation
         self.wants_gradients = wants_gradients
         self.allowed = allowed
+        self.trains = trains
         self._named = named
         self._torch = "" if torch in self.locals else torch
 

@@ -10,6 +10,7 @@ import libcst as cst
 from capturelint.rewrite.form import Form, Refusal
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns import (
+    asserted,
     bounded,
     branch,
     choice,
@@ -19,11 +20,13 @@ from capturelint.rewrite.patterns import (
     larger,
     lengths,
     masked,
+    packed,
     positions,
     predicated,
     printing,
     reading,
     reduced,
+    repeated,
     roundtrip,
     splitting,
     unbounded,
@@ -50,8 +53,9 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(splitting, printing, lengths, reading, roundtrip, host_made, positions, from_source),
-        *(larger, choice, reduced, masked, gathered, bounded, branch, predicated, unbounded),
+        *(splitting, printing, asserted, lengths, reading, roundtrip, host_made, positions),
+        *(from_source, larger, choice, reduced, masked, packed, gathered, bounded, branch),
+        *(predicated, repeated, unbounded),
     ),
 )
 

@@ -23,6 +23,13 @@ _LOSSES = frozenset(
     f"torch.nn.functional.{name}" for name in ("mse_loss", "l1_loss", "smooth_l1_loss")
 )
 _ENTROPY = "torch.nn.functional.cross_entropy"
+# With what the rest is filled: the least number, or the greatest.
+_FILLS = {"max": "min", "amax": "min", "min": "max", "amin": "max"}
+_WHOLE = frozenset(("int8", "int16", "int32", "int64", "uint8"))
+_OF_NONE = (
+    "unsafe: the largest or smallest of an empty selection is now an infinity, or the last number of"
+    " its type, where the old code raised"
+)
 _RAISING = frozenset(("max", "min", "amax", "amin", "argmax", "argmin"))
 
 
@@ -49,7 +56,15 @@ def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Ref
             text = ungrouped(text)
     except RefusedError as error:
         return error.refusal
-    return (Form(Grade.PROVEN, (Edit(facts.span(node), text),)),)
+    raises = _is_raising(node, facts)
+    grade, notes = (Grade.UNSAFE, (_OF_NONE,)) if raises else (Grade.PROVEN, ())
+    return (Form(grade, (Edit(facts.span(node), text),), notes),)
+
+
+def _is_raising(node: cst.Call, facts: Observed) -> bool:
+    """Return whether a reduction raises where nothing is selected."""
+    called = method_call(node)
+    return called is not None and not facts.full_name(node.func) and called[1] in _RAISING
 
 
 def _selected(node: cst.Call, facts: Observed) -> list[cst.Subscript]:
@@ -102,9 +117,10 @@ def _reduced(
     facts: Observed,
     torch: str,
 ) -> str:
-    if method in _RAISING:
+    if method in _RAISING and not (facts.allowed.unsafe_fixes and method in _FILLS):
         reason = "of an empty selection it raises, which the device cannot do"
-        raise refuse(facts, node, "EMPTY", reason, "fill the rest with the least number by hand")
+        hint = "`--unsafe-fixes` fills the rest with the least number, which is then the result"
+        raise refuse(facts, node, "EMPTY", reason, hint)
     if node.args:
         reason = "a reduction of some dimensions keeps as many rows as the mask selects"
         raise refuse(facts, node, "ARGUMENTS", reason, HINT)
@@ -113,10 +129,31 @@ def _reduced(
         raise refuse(
             facts, node, "DTYPE", "what is reduced has other types from call to call", HINT
         )
+    if method in _FILLS:
+        return _extreme(method, types.pop(), part.value, mask, facts, torch)
     filled = _filled(part.value, mask, facts)
     if method == "sum":
         return f"{filled}.sum()"
     return _mean(filled, types.pop(), part.value, mask, facts, torch)
+
+
+def _extreme(
+    method: str,
+    kind: str,
+    node: cst.BaseExpression,
+    mask: cst.BaseExpression,
+    facts: Observed,
+    torch: str,
+) -> str:
+    """Return the largest or smallest of everything, in which the rest is as far away as can be."""
+    if "float" in kind:
+        fill = f'float("{"-" if _FILLS[method] == "min" else ""}inf")'
+    elif kind in _WHOLE:
+        fill = f"{torch}.iinfo({torch}.{kind}).{_FILLS[method]}"
+    else:
+        raise refuse(facts, node, "DTYPE", f"a {kind} has no least number", HINT)
+    rest = lifted(mask, rank(node, facts), facts, negated=True)
+    return f"{grouped(node, facts.text(node))}.masked_fill({rest}, {fill}).{method}()"
 
 
 def _filled(node: cst.BaseExpression, mask: cst.BaseExpression, facts: Observed) -> str:

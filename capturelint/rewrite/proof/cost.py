@@ -26,7 +26,7 @@ _COMPUTES = {
     "masked": "all rows",
     "reduced": "all rows",
     "bounded": "all turns",
-    "experts": "all experts",
+    "gathered": "all rows",
 }
 _REPEATS = 20  # steps of each way that are timed
 _WARMUP = 3

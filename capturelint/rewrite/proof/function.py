@@ -14,7 +14,7 @@ from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.compose import applied, line_before
-from capturelint.rewrite.form import Form, Refusal
+from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
@@ -55,7 +55,8 @@ class Rewriting:
     `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
     `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
     `copies`: a result no longer shares memory with an input or a buffer. `refused`: places that stay
-    where a part may be rewritten, with why, by their text. `notes`: what forms say of themselves.
+    where a part may be rewritten, with why, by their text. `notes`: what forms say of themselves;
+    `is_unsafe`: one of them no longer raises where the old code did.
     `computes`: what the new code computes more than the old, such as both arms.
     """
 
@@ -72,6 +73,7 @@ class Rewriting:
     copies: bool = False
     allowed: Allowed = NOTHING
     notes: list[str] = field(default_factory=list)
+    is_unsafe: bool = False
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
@@ -91,6 +93,10 @@ class Rewriting:
             observed, came = self._observed(inputs)
             reference = reference or Reference(inputs, came, self._gradients(inputs))
             if self._step(observed, reference):
+                if self.is_unsafe:
+                    # What no longer raises may end the CUDA context instead.
+                    reference = reference.of_what_ran()
+                    inputs = reference.inputs
                 continue
             if self.refused and not number:
                 raise KeptError(next(iter(self.refused.values())))
@@ -193,6 +199,7 @@ class Rewriting:
             wants_gradients=wants,
             torch=name,
             allowed=self.allowed,
+            trains=self.bench.instance.case.mode == "train",
         )
         return observed, came
 
@@ -227,9 +234,12 @@ class Rewriting:
                 reasons.append(f"what was written in its place does not parse: {error.msg}")
                 continue
             names = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
+            is_unsafe = form.grade is Grade.UNSAFE
+            against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
-                reason = self._forward(reference) or self._backward(reference)
+                reason = self._forward(against) or self._backward(against)
             if not reason:
+                self.is_unsafe = self.is_unsafe or is_unsafe
                 self.names[known.name] = torch
                 self.notes += form.notes
                 where = f"{known.name}.where"

@@ -35,6 +35,13 @@ class Whole:
         pairs = zip(self.benches, self._inputs, strict=True)
         return [[bench.came(one.calls) for one in inputs] for bench, inputs in pairs]
 
+    def drop_raised(self, came: list[list[Came]]) -> list[list[Came]]:
+        """Leave out the inputs for which the callables raised, and return what the others came to."""
+        for at, (inputs, round_) in enumerate(zip(self._inputs, came, strict=True)):
+            pairs = zip(inputs, round_, strict=True)
+            self._inputs[at] = [one for one, old in pairs if old.seen is not None]
+        return [[one for one in round_ if one.seen is not None] for round_ in came]
+
     def difference(self, old: list[list[Came]], new: list[list[Came]]) -> str:
         """Return in words what tells two rounds of runs apart, "" if nothing does."""
         rounds = zip(self.benches, self._inputs, old, new, strict=True)

@@ -35,6 +35,7 @@ class Example:
     is_clean: bool
     trains: bool
     all_experts: bool = False
+    is_unsafe: bool = False
 
     @property
     def is_rewritten(self) -> bool:
@@ -72,6 +73,7 @@ def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
         is_clean="replays equal" in marks,
         trains="train" in marks,
         all_experts="all experts" in marks,
+        is_unsafe="unsafe" in marks,
     )
 
 
@@ -84,7 +86,9 @@ def judged(example: Example, path: Path | None = None, *, is_partial: bool = Fal
     from capturelint.rewrite.proof.judge import judge_and_rewrite
 
     file = path or example.path
-    allowed = Allowed(partial=is_partial, all_experts=example.all_experts)
+    allowed = Allowed(
+        partial=is_partial, all_experts=example.all_experts, unsafe_fixes=example.is_unsafe
+    )
     settings = Settings(backend="simulated", train=example.trains)
     backend, _ = backends.chosen(settings)
     make = load(f"{file}:{example.name}", inputs=f"{file}:{example.inputs}", settings=settings)

@@ -1,0 +1,77 @@
+"""Rewrites after which code no longer raises where it did: only where they are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from capturelint.rewrite.allowed import NOTHING, Allowed  # noqa: E402 - needs torch
+from capturelint.rewrite.patterns import asserted, packed, reduced, repeated  # noqa: E402
+from tests.unit.rewrite.observing import written  # noqa: E402
+
+if TYPE_CHECKING:
+    from capturelint.rewrite.patterns.order import Pattern
+
+HEAD = "def step(x, m, n, rows):\n"
+UNSAFE = Allowed(unsafe_fixes=True)
+
+
+def _written(pattern: object, body: str, allowed: Allowed = UNSAFE) -> str:
+    x, m = torch.ones(4, 3), torch.tensor([True, False, True, False])
+    given = (x, m, torch.tensor([1, 3, 0, 0]), torch.zeros(2, 3))
+    new = written(cast("Pattern", pattern), f"{body}\nreturn x", *given, head=HEAD, allowed=allowed)
+    return new.removesuffix("\nreturn x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "old", "new"),
+    [
+        (asserted, "assert x.sum() > 0", 'torch._assert_async(x.sum() > 0, "x.sum() > 0")'),
+        (asserted, "if x.isnan().any():\n    raise ValueError('no')  # why",
+         "# why\ntorch._assert_async(torch.logical_not(x.isnan().any()), 'no')"),
+        (asserted, 'if x.max() > 9:\n    raise ValueError(f"{x}")',
+         'torch._assert_async(torch.logical_not(x.max() > 9), "x.max() > 9")'),
+        (packed, "x[m] = rows + 1", "x.masked_scatter_(m[..., None].expand_as(x), rows + 1)"),
+        (reduced, "y = x[m].max()", 'y = x.masked_fill(~m[..., None], float("-inf")).max()'),
+        (reduced, "y = n[m].min()", "y = n.masked_fill(~m, torch.iinfo(torch.int64).max).min()"),
+        (repeated, "y = x + x.repeat_interleave(n, dim=0)",
+         "y = x + x.repeat_interleave(n, dim=0, output_size=x.shape[0])"),
+        (repeated, "y = torch.repeat_interleave(x, n, 0)\nz = y * x",
+         "y = torch.repeat_interleave(x, n, 0, output_size=x.shape[0])\nz = y * x"),
+    ],
+)  # fmt: skip
+def test_what_may_raise_is_written_for_the_device_if_allowed(
+    pattern: object, old: str, new: str
+) -> None:
+    assert _written(pattern, old) == new
+    assert "`--unsafe-fixes`" in _written(pattern, old, NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "body", "reason"),
+    [
+        (asserted, "assert x.shape[0] == 4", ""),
+        (asserted, "if x.sum() < 0:\n    raise ValueError('no')\nelse:\n    x = x + 1", ""),
+        (asserted, "if x.sum() < 0:\n    x = x + 1\nelif x.max() < 0:\n    raise ValueError", "it is an `elif`"),
+        (asserted, "try:\n    assert x.sum() > 0\nexcept AssertionError:\n    x = x + 1", "it stands in a `try`"),
+        (packed, "x[m] = rows[:1]", "what is stored may be one row for all places"),
+        (packed, "x[m] = rows[0]", "what is stored may be one row for all places"),
+        (packed, "x[m] = x[m] * 2", ""),
+        (reduced, "y = x[m].argmax()", "of an empty selection it raises"),
+        (reduced, "y = x[m].max(0)", "a reduction of some dimensions keeps"),
+        (repeated, "y = x.repeat_interleave(n, dim=0).sum()", "`x.repeat_interleave(n, dim=0)` has as many"),
+        (repeated, "y = rows[0] + x.repeat_interleave(n, dim=0)", "`x.repeat_interleave(n, dim=0)` has as"),
+        (repeated, "z = x + 1\nz = z * 2\ny = z + x.repeat_interleave(n, dim=0)",
+         "`x.repeat_interleave(n, dim=0)` has as many"),
+        (repeated, "y = x.repeat_interleave(2, dim=0)", ""),
+    ],
+)  # fmt: skip
+def test_what_is_not_the_same_even_then_is_left_alone(
+    pattern: object, body: str, reason: str
+) -> None:
+    said = _written(pattern, body)
+
+    assert (said[: len(reason)] if reason else said) == reason
