@@ -43,7 +43,8 @@ class GraphRunner:
     Making it runs user code: calls change state as calls do. Each later call runs `prepare(step)`,
     copies its arguments in, replays the graph of the next size up and returns the real rows. Above
     the largest size, and without rows, the callable runs eagerly. Tensors that calls write in their
-    arguments are written in the caller's too. What is returned has no gradients.
+    arguments are written in the caller's too. An object that all inputs share, such as a cache, is
+    used in place, and is itself what is returned of it. What is returned has no gradients.
 
     Calls from several threads wait for each other, and so do their streams; with `view` a second
     thread is refused, as it would overwrite what the first holds.

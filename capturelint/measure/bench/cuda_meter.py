@@ -15,6 +15,7 @@ from capturelint.measure.bench.meter import Memory, Sample
 from capturelint.measure.bench.result import Activity
 
 _MIB = 1 << 20
+_TICK = 0.0005  # ms, of events; no step takes less, and speedups divide by it
 
 
 class CudaMeter:
@@ -35,7 +36,7 @@ class CudaMeter:
         issue = time.perf_counter() - before
         self._end.record()
         self._end.synchronize()
-        return Sample(self._start.elapsed_time(self._end), 1000 * issue)
+        return Sample(max(_TICK, self._start.elapsed_time(self._end)), 1000 * issue)
 
     def activity(self, call: Callable[[], object]) -> Activity | None:
         """Return the kernels and copies that one call runs, seen by torch's profiler."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from capturelint.debug.backend import Backend
+from capturelint.debug.backend import Backend, BackendError
 from capturelint.debug.backends import chosen, why_no_device
 from capturelint.debug.cases.case import Case
 from capturelint.debug.instance import modes_of, place_modules
@@ -54,6 +54,7 @@ class Stepping:
         self.step = 0
         with ExitStack() as opened:
             device = _device(backend, choices.settings, opened)
+            self._device = torch.cuda.current_device()  # a thread may go to another one
             place_modules(modules_of(case.named).values(), device, choices.settings)
             self.captured = Building(case, self.sizes, device, choices).captured()
             self._opened = opened.pop_all()
@@ -128,7 +129,7 @@ class Stepping:
 
     def _order_streams(self) -> None:
         """Let this stream wait for the one that ran the last step."""
-        stream: Any = torch.cuda.current_stream()
+        stream: Any = torch.cuda.current_stream(self._device)
         if self._stream is not None and stream != self._stream:
             stream.wait_stream(self._stream)
         self._stream = stream
@@ -147,7 +148,10 @@ def _device(backend: Backend | str | None, settings: Settings, opened: ExitStack
             f'a runner needs a GPU: {missing}; `backend="simulated"` tries it without one'
         )
     device, _ = chosen(replace(settings, backend=name))
-    opened.enter_context(device.session())
+    try:
+        opened.enter_context(device.session())
+    except BackendError as error:
+        raise RunnerError(f"{error}; close the other runner, or leave that mode, first") from error
     return device
 
 

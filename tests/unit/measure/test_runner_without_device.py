@@ -47,6 +47,8 @@ def _rows_of_the_simulator() -> None:
         wanted = model(torch.ones(3, 8))
     with GraphRunner((model, inputs), [1, 4], backend="simulated") as run:
         found = run(torch.ones(3, 8, device="cuda")).cpu()
+        with pytest.raises(CapturelintError, match="already open here; close the other runner"):
+            GraphRunner((model, inputs), [1], backend="simulated")
 
     torch.testing.assert_close(found, wanted)
 
