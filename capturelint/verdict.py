@@ -225,7 +225,8 @@ class Report:
     user must know to read it, such as inputs that were held or parts that ran eagerly.
     `environment`: versions and devices by name. `timings`: seconds by step; and counts of
     `attempts` and root `forwards`. `rewrites`, `kept`: what can be written instead, where it was
-    asked for, and which lines stay. `executed`: of what the settings asked to watch; None where no
+    asked for, and which lines stay; `suggestions`: what else to write,
+    in words and code. `executed`: of what the settings asked to watch; None where no
     run got there.
     """
 
@@ -241,6 +242,7 @@ class Report:
     rewrites: tuple[Rewrite, ...] = ()
     kept: tuple[Kept, ...] = ()
     executed: Executed | None = None
+    suggestions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the verdict and the notes, and a line for each culprit."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import output
+from capturelint.cli.case_options import BadOptionError
 from capturelint.cli.fixing import FixOptionError, is_asked, original_of
 from capturelint.errors import shown_path
+from capturelint.rewrite.excluding.engines import FORMS, PACKAGE
 
 if TYPE_CHECKING:
     from capturelint.verdict import Report
@@ -35,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write what no longer raises where it did, and may end the CUDA context instead",
     )
     group.add_argument(
+        "--exclude-as",
+        metavar="|".join(FORMS),
+        help="where lines stay, let their modules run eagerly between captured pieces: a patch for"
+        " `breakable_cuda_graphs`, or what to write for vLLM or SGLang",
+    )
+    group.add_argument(
         "--allow-dirty",
         action="store_true",
         help="also rewrite files whose text git could not give back",
@@ -45,10 +54,18 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise `FixOptionError` for options that do not go together."""
     if options.fix and options.diff:
         raise FixOptionError("`--fix` writes and `--diff` shows; leave one of them out")
-    for name in ("allow_dirty", "partial", "all_experts", "unsafe_fixes"):
+    for name in ("allow_dirty", "partial", "all_experts", "unsafe_fixes", "exclude_as"):
         if getattr(options, name) and not is_asked(options):
             flag = name.replace("_", "-")
             raise FixOptionError(f"`--{flag}` needs `--fix` or `--diff` beside it")
+    form = options.exclude_as
+    if form is not None and form not in FORMS:
+        raise BadOptionError("--exclude-as", form, f"one of {', '.join(FORMS)}", known=FORMS)
+    if form == "torch" and options.fix and find_spec(PACKAGE) is None:
+        raise FixOptionError(
+            f"what `--exclude-as torch` writes imports {PACKAGE}, which is not installed:"
+            " `pip install breakable-cuda-graphs`, or see the patch with `--diff`"
+        )
     if options.diff and options.format != "text":
         raise FixOptionError("`--diff` prints a patch; leave out `--format`")
     if is_asked(options) and options.target.startswith(("hf:", "timm:")):
@@ -84,6 +101,8 @@ def made(report: Report, options: argparse.Namespace, root: Path) -> bool:
             output.complain(f"{shown}: {note}")
     for kept in report.kept:
         output.complain(f"{shown_path(str(kept.place))} stays: {kept.reason}")
+    for words in report.suggestions:
+        output.complain(words)
     if options.diff and patches:
         output.write("".join(patches).removesuffix("\n"), options.output)
     deed = "rewrote" if options.fix else "would rewrite"

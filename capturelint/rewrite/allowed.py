@@ -12,26 +12,35 @@ class Allowed:
 
     `partial`: of a function some lines may be rewritten though others stay. `all_experts`: each
     expert of a loop may run on all rows. `unsafe_fixes`: code need no longer raise where it did.
+    `exclude_as`: modules whose lines stay may run eagerly, as `torch`, `vllm` or `sglang` has it; "" for
+    none.
     """
 
     partial: bool = False
     all_experts: bool = False
     unsafe_fixes: bool = False
+    exclude_as: str = ""
 
     @classmethod
     def of(cls, options: object) -> Allowed:
         """Return what the options of a command allow, each named as its field is."""
-        return cls(**{one.name: bool(getattr(options, one.name)) for one in fields(cls)})
+        given = {one.name: getattr(options, one.name) for one in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if value})
 
     @classmethod
     def said(cls, words: Sequence[str]) -> Allowed:
         """Return what `words` name, as a command line does."""
-        return cls(**{one.name: _word(one.name) in words for one in fields(cls)})
+        said = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+        given = {one.name: said.get(_word(one.name)) for one in fields(cls)}
+        return cls(**{name: value or True for name, value in given.items() if value is not None})  # type: ignore[arg-type] # a text where one was said
 
     @property
     def words(self) -> tuple[str, ...]:
         """What is allowed, in the words of a command line."""
-        return tuple(_word(one.name) for one in fields(self) if getattr(self, one.name))
+        given = {_word(one.name): getattr(self, one.name) for one in fields(self)}
+        return tuple(
+            word if value is True else f"{word}={value}" for word, value in given.items() if value
+        )
 
 
 NOTHING = Allowed()

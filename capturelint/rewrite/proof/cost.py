@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -47,6 +47,43 @@ class Work:
 
     flops: float
     written: float
+
+
+class Costly(Protocol):
+    """A function that was rewritten."""
+
+    @property
+    def qualname(self) -> str:
+        """Its name in its file."""
+        ...
+
+    @property
+    def computes(self) -> Mapping[str, None]:
+        """What it does more."""
+        ...
+
+    def swapped(self) -> AbstractContextManager[None]:
+        """Return a context in which it runs the new code."""
+        ...
+
+
+def costs(those: Sequence[Costly], benches: Sequence[Bench], new: Swap) -> Iterator[str]:
+    """Yield what each of the functions computes more, and what all take on a GPU, in words.
+
+    `new`: a context with all new code.
+    """
+    before = work_of(benches)
+    steps = max(len(bench.part.steps) for bench in benches)
+    for one in those:
+        with one.swapped():
+            after = work_of(benches)
+        if before is not None and after is not None:
+            what = " and ".join(one.computes)
+            yield f"{one.qualname}: {in_words(what, before, after, steps=steps)}"
+    if benches[0].backend.name == "cuda":
+        yield time_in_words(*times_of(benches, new, cuda_timer))
+    else:
+        yield NO_TIME
 
 
 def computed(pattern: object) -> str:

@@ -25,17 +25,10 @@ from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
-from capturelint.rewrite.advice import on_stale
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.observed import qualname_at
-from capturelint.rewrite.proof.cost import (
-    NO_TIME,
-    cuda_timer,
-    in_words,
-    time_in_words,
-    times_of,
-    work_of,
-)
+from capturelint.rewrite.proof.cost import costs
+from capturelint.rewrite.proof.exclusions import Exclusions
 from capturelint.rewrite.proof.function import KeptError, Rewriting
 from capturelint.rewrite.proof.remaining import left_over, still_blamed
 from capturelint.rewrite.proof.swapping import swapped
@@ -71,19 +64,25 @@ def judge_and_rewrite(
     except CannotRunError as error:
         return replace(report, kept=tuple(_kept(culprits, str(error))))
     modules = Modules(warm, backend, settings, ledger, Tally())
-    rewrites, kept = _Work(load, backend, settings, ledger, emit, warm, modules, allowed).done(
-        culprits
-    )
-    return replace(report, rewrites=rewrites, kept=kept)
+    work = _Work(load, backend, settings, ledger, emit, warm, modules, allowed)
+    rewrites, kept = work.done(culprits)
+    return replace(report, rewrites=rewrites, kept=kept, suggestions=tuple(work.suggestions))
 
 
 @dataclass(slots=True)
 class _File:
-    """A file while its functions are rewritten."""
+    """A file while its functions are rewritten. `before`: its text without `excluded`, if any is.
+
+    `excluded`: lines of modules that run eagerly; `notes`: on these.
+    """
 
     held: str
     text: str
+    original: str
+    before: str = ""
     done: dict[str, tuple[Rewriting, list[Culprit]]] = field(default_factory=dict)
+    excluded: tuple[Place, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class _Work:
@@ -110,6 +109,7 @@ class _Work:
         self._modules = modules
         self._files: dict[str, _File] = {}
         self._kept: list[Kept] = []
+        self.suggestions: list[str] = []
 
     def done(self, culprits: list[Culprit]) -> tuple[tuple[Rewrite, ...], tuple[Kept, ...]]:
         """Return the files that are proven, and the lines that stay, with why."""
@@ -120,6 +120,8 @@ class _Work:
                 self._kept += _kept(group, str(error))
         if any(file.done for file in self._files.values()):
             self._judge_again()
+        if self._allowed.exclude_as:
+            self._exclude(culprits, self._allowed.exclude_as)
         rewrites = tuple(self._rewrites())
         return rewrites, tuple(self._kept)
 
@@ -140,16 +142,16 @@ class _Work:
         if path not in self._files:
             try:
                 data, _ = read_data(Path(path))
-                self._files[path] = _File(digest(data), decode(data, Path(path)))
+                text = decode(data, Path(path))
+                self._files[path] = _File(digest(data), text, text)
             except UnreadableFileError:
                 return None
         return self._files[path]
 
     def _rewrite(self, path: str, qualname: str, culprits: list[Culprit]) -> None:
         """Rewrite one function in the text of its file. Raises `KeptError`."""
-        stale = [one for one in culprits if one.effect is not Effect.REFUSES]
-        if stale:
-            raise KeptError(on_stale(stale[0]))
+        if any(one.effect is not Effect.REFUSES for one in culprits):
+            raise KeptError("what goes stale has to be mended where it is changed")
         step = f"rewrite {qualname}"
         died = self._ledger.died(step)
         if died is not None:
@@ -224,7 +226,7 @@ class _Work:
         with ExitStack() as stack:
             for file in self._files.values():
                 for rewriting, _ in file.done.values():
-                    rewriting.text = file.text
+                    rewriting.text = file.before or file.text
                     code = rewriting.code()
                     stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
             yield
@@ -234,6 +236,31 @@ class _Work:
         for _, group in file.done.values():
             self._kept += _kept(group, why)
         file.done.clear()
+        file.text = file.original
+
+    def _exclude(self, culprits: list[Culprit], form: str) -> None:
+        """Let the modules run eagerly of which lines stay, or say how that is written."""
+        exclusions = Exclusions(
+            self._warm, self._ledger, self._emit, self._part, self._bench, self._rewritten
+        )
+        texts = {one.path: self._file(one.path) for one in exclusions.classes(culprits, self._kept)}
+        there = {path: file.text for path, file in texts.items() if file is not None}
+        self._kept = exclusions.kept(there, form)
+        self.suggestions += exclusions.suggestions
+        places = exclusions.places
+        for path, text in exclusions.texts.items():
+            file = self._files[path]
+            file.before, file.text, file.notes = file.text, text, exclusions.notes
+            file.excluded, places = places, ()
+
+    def _costs(self, done: list[Rewriting]) -> Iterator[str]:
+        """Yield what the functions of a file compute more than they did."""
+        wasteful = [one for one in done if one.computes]
+        if wasteful and not self._ledger.died(_COST):
+            self._emit(Said("counting what is computed more"))
+            parts = self._warm.instance.parts.values()
+            benches = [self._bench(part, _COST) for part in parts]
+            yield from costs(wasteful, benches, self._rewritten)
 
     def _tell(self, event: Event) -> None:
         """Tell that work goes on. What comes of the second run is no outcome of the case."""
@@ -245,12 +272,15 @@ class _Work:
             places = tuple(
                 one.place for _, group in file.done.values() for one in group if one.place
             )
-            if places:
+            places = (*places, *file.excluded)
+            if places or file.notes:
                 done = [rewriting for rewriting, _ in file.done.values()]
-                notes = (*self._notes(done), *self._costs(done))
+                notes = (*self._notes(done), *self._costs(done), *file.notes)
                 yield Rewrite(path, file.held, file.text, places, notes)
 
     def _notes(self, done: list[Rewriting]) -> Iterator[str]:
+        if not done:
+            return
         how = "bit for bit" if all(one.is_exact for one in done) else "within tolerance"
         has_gradients = all(one.has_gradients for one in done)
         gradients = "gradients too" if has_gradients else "not run with gradients"
@@ -264,26 +294,6 @@ class _Work:
         if any(one.copies for one in done):
             yield "a result no longer shares memory with what the old code returned itself"
         yield from dict.fromkeys(note for one in done for note in one.notes)
-
-    def _costs(self, done: list[Rewriting]) -> Iterator[str]:
-        """Yield what the functions of a file compute more than they did, each by itself."""
-        benches = [self._bench(part, _COST) for part in self._warm.instance.parts.values()]
-        wasteful = [one for one in done if one.computes]
-        if not wasteful or self._ledger.died(_COST):
-            return
-        self._emit(Said("counting what is computed more"))
-        before = work_of(benches)
-        steps = max(len(bench.part.steps) for bench in benches)
-        for one in wasteful:
-            with one.swapped():
-                after = work_of(benches)
-            if before is not None and after is not None:
-                what = " and ".join(one.computes)
-                yield f"{one.qualname}: {in_words(what, before, after, steps=steps)}"
-        if self._backend.name != "cuda":
-            yield NO_TIME
-            return
-        yield time_in_words(*times_of(benches, self._rewritten, cuda_timer))
 
 
 def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:

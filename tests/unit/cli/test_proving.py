@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from capturelint.cli import proving
 from capturelint.cli.main import main
+from capturelint.rewrite.allowed import Allowed
 from tests.repositories import alone, commit, git, needs_git
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -88,6 +90,11 @@ def test_a_clean_file_is_rewritten_and_a_dirty_one_left(capsys: pytest.CaptureFi
     [
         (["--fix", "--diff"], "`--fix` writes and `--diff` shows; leave one of them out"),
         (["--allow-dirty"], "`--allow-dirty` needs `--fix` or `--diff` beside it"),
+        (["--exclude-as", "torch"], "`--exclude-as` needs `--fix` or `--diff` beside it"),
+        (
+            ["--diff", "--exclude-as", "vlm"],
+            "`--exclude-as` is 'vlm'; it must be one of torch, vllm, sglang; did you mean vllm?",
+        ),
         (["--diff", "--format", "json"], "`--diff` prints a patch; leave out `--format`"),
     ],
 )
@@ -97,6 +104,27 @@ def test_options_that_do_not_go_together_are_a_mistake(
     assert main([*CASE, *options]) == 2
     assert capsys.readouterr().err == f"capturelint: {said}\n"
     assert _text() == OLD
+
+
+def test_what_needs_a_package_is_not_written_without_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "find_spec", lambda _: None)
+
+    assert main([*CASE, "--fix", "--exclude-as", "torch"]) == 2
+    assert capsys.readouterr().err == (
+        "capturelint: what `--exclude-as torch` writes imports breakable_cuda_graphs, which is not"
+        " installed: `pip install breakable-cuda-graphs`, or see the patch with `--diff`\n"
+    )
+    assert _text() == OLD
+
+
+def test_what_is_allowed_is_said_to_the_child_in_words() -> None:
+    given = Allowed(partial=True, exclude_as="vllm")
+
+    assert given.words == ("--partial", "--exclude-as=vllm")
+    assert Allowed.said(["worker", *given.words, "folder"]) == given
+    assert Allowed.said(["worker", "folder"]) == Allowed()
 
 
 def test_the_model_of_a_library_is_not_rewritten(capsys: pytest.CaptureFixture[str]) -> None:
