@@ -21,7 +21,8 @@ class FunctionFacts:
     `stores` are the attributes of `self` that its statements assign. `has_site` is True when it
     holds a capture site: `torch.cuda.graph`, `make_graphed_callables` or `torch.compile(mode=...)`.
     `marker` is "captured", "eager", "step" or "". `replay` is the line of the loop in which it
-    replays a graph, 0 where it does so outside of loops, None where it does not.
+    replays a graph, 0 where it does so outside of loops, None where it does not. `enters` are the last
+    names of context managers that it enters, `*` for one that is not called there.
     """
 
     qualname: str
@@ -37,6 +38,7 @@ class FunctionFacts:
     has_site: bool = False
     marker: str = ""
     replay: int | None = None
+    enters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

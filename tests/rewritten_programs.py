@@ -79,11 +79,14 @@ def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoRetu
 
 
 def _outcome(text: str, seed: int, folder: Path, *, is_proven: bool) -> tuple[str, str]:
+    from capturelint.rewrite.proof import function
     from capturelint.rewrite.proof.function import KeptError
     from tests.program_judge import difference
 
     path = folder / f"program_{seed}.py"
     trains = seed % 2 == 0
+    # Half the inputs of the proof, in half the time, let no fewer patches through.
+    function._STEPS = 1  # noqa: SLF001
     if not is_proven:
         _leave_out_the_proof()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from functools import cache
+from sys import intern
 
 from capturelint.names import GRAPH_MODES, MODULE_BODY, FunctionFacts, dotted
 from capturelint.source import split_lines
@@ -23,6 +24,7 @@ class Draft:
     stores: dict[str, None] = field(default_factory=dict)
     has_site: bool = False
     replay: int | None = None
+    enters: dict[str, None] = field(default_factory=dict)
 
     def done(self) -> FunctionFacts:
         node = self.node
@@ -40,6 +42,7 @@ class Draft:
             has_site=self.has_site,
             marker=self.marker,
             replay=self.replay,
+            enters=tuple(map(intern, self.enters)),
         )
 
 

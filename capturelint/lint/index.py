@@ -7,6 +7,7 @@ import re
 
 from capturelint.lint.directives import has_comments
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body, shared
+from capturelint.lint.entered import entered
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
 from capturelint.lint.site_marks import has_site, mark_sites
@@ -91,6 +92,7 @@ class _Walk:
         self.top_functions: dict[str, int] = {}
         self.top_classes: dict[str, int] = {}
         self.markers = Markers(text)
+        self.has_stacks = "enter_context(" in text or ".__enter__(" in text
 
     def statements(self, body: list[ast.stmt], scope: Scope) -> None:
         is_inside = scope.function >= 0
@@ -100,6 +102,8 @@ class _Walk:
             if kind in _STORING and is_inside:
                 if not sets_nothing(node):
                     self._note_stores(node, self.functions[scope.function])
+                if self.has_stacks:
+                    self._note_entered(node, scope)
             elif kind in _BLOCKS:
                 self._blocks(node, *_BLOCKS[kind], scope)
             elif isinstance(node, _FUNCTIONS):
@@ -123,6 +127,8 @@ class _Walk:
             # What is defined for hosts without a GPU takes no name away.
             self.top_functions.update(on_device)
             return
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            self._note_entered(node, scope)
         for name in names:
             block = getattr(node, name)
             if block:
@@ -200,6 +206,10 @@ class _Walk:
         for attribute in stored(node, draft.self_name):
             draft.stores[attribute] = None
         self.foreign.update(dict.fromkeys(foreign(node, draft.self_name)))
+
+    def _note_entered(self, node: ast.stmt, scope: Scope) -> None:
+        if scope.function >= 0:
+            self.functions[scope.function].enters.update(dict.fromkeys(entered(node)))
 
     def _source(self, node: ast.expr) -> str:
         """Return the source of a short expression; "" for one too long to matter."""

@@ -20,7 +20,7 @@ from capturelint.lint.notebook import is_notebook
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.reader import Reader
-from capturelint.lint.roots import find_roots, find_seeds, find_sites
+from capturelint.lint.roots import find_captures, find_roots, find_seeds
 from capturelint.lint.values import marks
 from capturelint.lint.values.accounts import Accounts
 from capturelint.lint.values.analysis import Analysis
@@ -134,7 +134,7 @@ def link(
         [*config.roots, *(p for preset in presets for p in preset.roots)], project
     )
     roots = dict(find_roots(project, configured))
-    marks.evaluate(analysis, roots, find_sites(project))
+    marks.evaluate(analysis, roots, find_captures(project))
     _note_captured(linked, roots)
     if config.scope is not Scope.CAPTURED:
         linked.around = look_around(analysis, presets, config, reader, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 
+from capturelint.lint.managers import find_entering
 from capturelint.lint.patterns import Patterns
 from capturelint.lint.project import Project
 from capturelint.lint.symbols import Class, Function
@@ -23,10 +24,15 @@ def find_roots(project: Project, configured: Patterns) -> Iterator[tuple[int, st
 
 
 def find_sites(project: Project) -> Iterator[int]:
-    """Yield the functions that hold a capture site, outermost only."""
+    """Yield the functions that hold a capture site by themselves, outermost only."""
     for function in project.functions:
         if function.facts.has_site and function.parent < 0:
             yield function.index
+
+
+def find_captures(project: Project) -> list[int]:
+    """Return the functions that may capture: those with a site, and what enters one by a `with`."""
+    return list(dict.fromkeys((*find_sites(project), *find_entering(project))))
 
 
 def find_seeds(

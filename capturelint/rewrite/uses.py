@@ -10,7 +10,10 @@ from capturelint.rewrite.conditions import refuse
 from capturelint.rewrite.observed import Observed
 from capturelint.rule import method_call
 
-_HINT = "keep the value on the device, as a tensor of one element"
+_HINT = (
+    "keep the value on the device, as a tensor of one element; in place of a size take the largest there"
+    " can be, and mask the rest"
+)
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
 _BOUNDS = frozenset(("min", "max"))
 

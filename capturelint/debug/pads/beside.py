@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from capturelint.debug.attempts.compare import EXACT, difference
 from capturelint.debug.attempts.part import Call
 from capturelint.debug.pads.calls import Axes, Run, changed, spliced, tensors_of
 from capturelint.debug.pads.fills import is_integer, is_truth
-from capturelint.debug.pads.rows import Rows, differing
+from capturelint.debug.pads.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,9 @@ def _kinds(call: Call, run: Run, axes: Axes, stale: Call) -> Iterator[tuple[str,
     for path, found in axes.items():
         if not found or path not in mine or path not in others:
             continue
-        known = torch.cat([one[path].movedim(found[0].dim, 0) for one in (mine, others)])
-        is_signed = is_signed or _is_signed(known)
-        if is_truth(known) or is_integer(known):
+        is_signed = is_signed or _is_signed(mine[path])
+        if is_truth(mine[path]) or is_integer(mine[path]):
+            known = torch.cat([one[path].movedim(found[0].dim, 0) for one in (mine, others)])
             yield from _alike(path, known, call, run, axes, stale)
     if is_signed:
         positive, negative = (changed(call, run, axes, _signed(sign)) for sign in (1, -1))
@@ -88,8 +89,9 @@ def _of_row(
     def write(path: str, by_row: Tensor) -> None:
         found = axes[path]
         if path in others and found:
-            known = [one[path].movedim(found[0].dim, 0) for one in (mine, others)]
-            by_row.copy_(torch.cat(known)[row].clone().expand_as(by_row))
+            step, place = divmod(row, by_row.shape[0])
+            source = (mine, others)[step][path].movedim(found[0].dim, 0)
+            by_row.copy_(source[place].clone().expand_as(by_row))
 
     return write
 
@@ -109,5 +111,6 @@ def _filled(wanted: str, *, value: bool) -> Callable[[str, Tensor], object]:
 def _differs(base: Call, pads: Call, run: Run) -> bool:
     others = tensors_of(pads, run)
     return any(
-        bool(differing(one, others[path]).any()) for path, one in tensors_of(base, run).items()
+        difference(one, others[path], EXACT) is not None
+        for path, one in tensors_of(base, run).items()
     )

@@ -15,8 +15,9 @@ from capturelint.debug.pads.following import Following, Operation, TooMuchError
 from capturelint.debug.pads.ground import CannotRunPadsError, Ground
 from capturelint.debug.pads.judge import PadJudge
 from capturelint.debug.pads.left import STATE
-from capturelint.debug.pads.mixing import Leak, Runs, first_leak
+from capturelint.debug.pads.mixing import Leak, first_leak
 from capturelint.debug.pads.outcomes import failing_in
+from capturelint.debug.pads.statuses import Runs
 from capturelint.debug.paths import is_below
 from capturelint.debug.running import running
 from capturelint.verdict import Certainty, Verdict

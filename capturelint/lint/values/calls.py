@@ -16,12 +16,13 @@ from capturelint.lint.values.follow import (
     super_attribute,
 )
 from capturelint.lint.values.frame import Frame, chain_text, raw_span
-from capturelint.lint.values.join import GRAPH, iterated, join, sequence
+from capturelint.lint.values.join import iterated, join, sequence
 from capturelint.lint.values.lookup import OFF, attribute_value, is_debug_flag
 from capturelint.lint.values.module_methods import module_method
 from capturelint.lint.values.notes import note_name, note_operands
 from capturelint.lint.values.outside import call_outside
 from capturelint.lint.values.own_calls import note_own_call
+from capturelint.lint.values.regional import REGIONAL, mark_region
 
 # They ask only for the form of what they are given.
 _ASKERS = frozenset("len isinstance hasattr id type".split())
@@ -47,8 +48,8 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
         note_own_call(frame, node, target, arguments.positional, reads)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
-    if name in ("enter_context", "capture_begin", "capture_end"):
-        _mark_region(frame, name, arguments)
+    if name in REGIONAL:
+        mark_region(frame, name, receiver, arguments, node)
     if name and not (target.name and not target.refs):
         answer = frame.analysis.surroundings.guard(name) or modes.answer(frame, node)
         if answer is not None:
@@ -114,20 +115,6 @@ def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:
         else:
             keywords.append((keyword.arg, value))
     return Arguments(tuple(positional), tuple(keywords), is_open, rest)
-
-
-def _mark_region(frame: Frame, name: str, arguments: Arguments) -> None:
-    """Begin or end a captured region that no `with` statement marks."""
-    analysis = frame.analysis
-    if name == "enter_context" and not any(v.name == GRAPH for v in arguments.positional):
-        return
-    if analysis.surroundings.around:
-        frame.live = frame.captured = name == "capture_end" and not frame.loop_line
-    if not analysis.is_site(frame):
-        return
-    frame.live = frame.captured = name != "capture_end"
-    if frame.captured:
-        analysis.note_region(frame)
 
 
 def _named_list(node: ast.expr, value: Value) -> Value:

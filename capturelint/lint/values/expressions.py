@@ -168,6 +168,7 @@ def _yielded(frame: Frame, node: ast.expr) -> Value:
     if isinstance(node, ast.Await):
         return UNKNOWN
     frame.is_generator = True
+    frame.holds_region = frame.holds_region or frame.in_region
     frame.returns.append(sequence(None, value) if isinstance(node, ast.Yield) else value)
     return UNKNOWN
 

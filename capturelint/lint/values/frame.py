@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from capturelint.kind import NONE, UNKNOWN, Source, Value
 from capturelint.lint.symbols import Function
-from capturelint.lint.values.join import join, join_all
+from capturelint.lint.values.join import GRAPH_CONTEXT, join, join_all
 from capturelint.lint.values.kept import Kept, RawSpan
 from capturelint.lint.values.ways import Ways
 from capturelint.names import FileFacts
@@ -56,6 +56,8 @@ class Frame:
         "function",
         "globals",
         "has_lambdas",
+        "holds_region",
+        "in_region",
         "is_generator",
         "items",
         "kept",
@@ -108,6 +110,9 @@ class Frame:
         self.falls_through = False
         self.is_generator = False
         self.has_lambdas = False
+        # Whether the function itself captures what runs here; whether it does so where it yields.
+        self.in_region = False
+        self.holds_region = False
         self.stores: dict[str, Value] = {}
         # The conditions that local flags stand for.
         self.flags: dict[str, Flag] = {}
@@ -136,7 +141,15 @@ class Frame:
         self.flags = {f: c for f, c in self.flags.items() if all(o.get(f) == c for o in others)}
 
     def result(self) -> Value:
-        """Return what the function gives, once its body has been run."""
+        """Return what the function gives, once its body has been run.
+
+        Of a context manager, or `__enter__`, that captures what it is around: a graph context.
+        """
+        facts = None if self.function is None else self.function.facts
+        if self.in_region and facts is not None and facts.name == "__enter__":
+            return GRAPH_CONTEXT
+        if self.holds_region and facts is not None and is_manager(facts.decorators):
+            return GRAPH_CONTEXT
         if self.falls_through and not self.is_generator:
             return join_all([*self.returns, NONE])
         return join_all(self.returns) if self.returns else NONE
@@ -201,6 +214,11 @@ class Switched:
 
     def __exit__(self, *_: object) -> None:
         self._frame.live, self._frame.captured = self._before
+
+
+def is_manager(decorators: Iterable[str]) -> bool:
+    """Return whether decorators make a context manager of a generator."""
+    return any(one.endswith("contextmanager") for one in decorators)
 
 
 def raw_span(node: ast.AST) -> RawSpan:

@@ -7,6 +7,7 @@ from capturelint.kind import HOST, UNKNOWN, Kind, Ref, Source, Value
 _DEEPEST = 3
 # The name of a context manager that captures: what `torch.cuda.graph(...)` gives.
 GRAPH = "@graph"
+GRAPH_CONTEXT = Value(Kind.HOST_VALUE, name=GRAPH)
 # What a function gives to itself, before it is known what it gives.
 UNFINISHED = Value(name="@unfinished")
 _MOST_REFS = 40

@@ -9,7 +9,7 @@ from capturelint.lint.values import builtin_calls, factories, tables, tensors
 from capturelint.lint.values.arguments import NO_ARGUMENTS, Arguments
 from capturelint.lint.values.follow import call_refs, pass_functions
 from capturelint.lint.values.frame import Frame
-from capturelint.lint.values.join import GRAPH, element_of, join_all
+from capturelint.lint.values.join import GRAPH_CONTEXT, element_of, join_all
 from capturelint.lint.values.lookup import OFF, is_debug_flag
 from capturelint.lint.values.notes import note_operands
 from capturelint.names import GRAPH_MODES
@@ -63,7 +63,7 @@ def _special(name: str, arguments: Arguments) -> Value | None:
     if _asks_debug_flag(name, arguments):
         return OFF
     if name in ("torch.cuda.graph", "torch.cuda.graphs.graph"):
-        return Value(Kind.HOST_VALUE, name=GRAPH)
+        return GRAPH_CONTEXT
     if name == "torch.is_tensor" and arguments.positional:
         return builtin_calls.is_tensor(arguments.positional[0])
     return None

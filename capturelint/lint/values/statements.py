@@ -11,8 +11,9 @@ from capturelint.lint.values.arms import NEITHER, note_decision, run_arms
 from capturelint.lint.values.asides import is_rest_aside, set_aside
 from capturelint.lint.values.binding import bind
 from capturelint.lint.values.frame import Frame, chain_text, joined_envs
-from capturelint.lint.values.join import GRAPH, iterated
+from capturelint.lint.values.join import iterated
 from capturelint.lint.values.narrowing import narrowed
+from capturelint.lint.values.regional import captures_when_entered
 from capturelint.lint.values.simple import SIMPLE
 from capturelint.rule import Trait
 
@@ -147,22 +148,28 @@ def _with(frame: Frame, node: ast.stmt) -> bool:
                 name = frame.evaluate(called).name or chain_text(called)
                 arm = frame.evaluate(expression)
             escapes = escapes or frame.analysis.surroundings.is_escape_context(name)
-            captures = captures or arm.name == GRAPH
+            captures = captures or captures_when_entered(frame, arm, node)
         if item.optional_vars is not None:
             bind(frame, item.optional_vars, value)
-    if escapes:
+    inside = frame.in_region
+    frame.in_region = inside or captures
+    falls_through = _entered(frame, node.body, escapes=escapes, captures=captures)
+    frame.in_region = inside
+    return falls_through
+
+
+def _entered(frame: Frame, body: Sequence[ast.stmt], *, escapes: bool, captures: bool) -> bool:
+    """Run the body of a `with`, whose contexts keep it out of a capture or capture it."""
+    # What is captured around here is looked at as such.
+    if escapes or (captures and frame.analysis.surroundings.around):
         with frame.dormant():
-            return run_block(frame, node.body)
-    if captures and frame.analysis.surroundings.around:
-        # What is captured is looked at as such.
-        with frame.dormant():
-            return run_block(frame, node.body)
+            return run_block(frame, body)
     if captures and not frame.captured and frame.analysis.is_site(frame):
         frame.analysis.note_region(frame)
         with frame.capturing():
-            return run_block(frame, node.body)
+            return run_block(frame, body)
     live, captured = frame.live, frame.captured
-    falls_through = run_block(frame, node.body)
+    falls_through = run_block(frame, body)
     # A capture that was begun inside, by an `ExitStack`, ends with the block.
     frame.live, frame.captured = live, captured
     return falls_through

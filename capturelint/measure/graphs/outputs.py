@@ -88,9 +88,11 @@ def _check_others(callable_: str, seen: Mapping[int, Seen]) -> None:
         for other_size, other in rest:
             found = dict(other.others).get(path)
             if not is_same(value, found):
+                was, is_ = described(value), described(found)
+                told = f"and {was if was != is_ else 'another'} at size {size}"
                 raise RunnerError(
-                    f"{callable_} returns {described(found)}{_at(path)} at size {other_size}, and"
-                    f" {described(value)} at size {size}; a graph keeps one: return tensors only"
+                    f"{callable_} returns {is_}{_at(path)} at size {other_size}, {told};"
+                    " a graph keeps one: return tensors only"
                 )
 
 

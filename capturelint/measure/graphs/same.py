@@ -47,5 +47,9 @@ def _is_same_leaf(one: Any, other: Any) -> bool:
         return bool(((one == other) | ((one != one) & (other != other))).all())
     if cls is FunctionType:  # with the same code; what it is bound to may differ
         return not (one.__closure__ or one.__defaults__ or one.__kwdefaults__)
-    # One of plain Python without attributes is as good as another.
-    return cls.__eq__ is not object.__eq__ or is_plain(cls)
+    if cls.__eq__ is object.__eq__:
+        return is_plain(cls)  # without attributes one of plain Python is as good as another
+    try:
+        return bool(one == other) or bool(one != one and other != other)
+    except Exception:  # noqa: BLE001 - a class may compare as it likes, such as by tensors
+        return False

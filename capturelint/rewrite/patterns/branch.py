@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import libcst as cst
 
@@ -19,6 +20,12 @@ from capturelint.rewrite.lines import edit_of, inlined
 from capturelint.rewrite.merging import Merging
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.steep import HARMLESS
+
+# torch 2.11 refused it on an H200; in 2.12 to 2.14 only graph trees and compiled code enter those modes.
+_COND = (
+    "`torch.cond` runs one arm alone, but a plain `torch.cuda.graph` refuses it: from torch 2.12 and CUDA"
+    " 12.4 on a graph holds it under private modes of torch alone"
+)
 
 
 def sites(facts: Observed) -> list[cst.If]:
@@ -55,7 +62,8 @@ def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refus
         # The first guarded form is needed where the bare one may put NaN into gradients.
         forms = [_form(node, facts, Merging(facts, torch, HARMLESS[0])) if plain.is_bare else bare]
     except RefusedError as error:
-        return error.refusal
+        found = error.refusal
+        return replace(found, hint=f"{found.hint}; {_COND}") if found.code == "IMPURE" else found
     with suppress(RefusedError):
         forms += [_form(node, facts, Merging(facts, torch, number)) for number in HARMLESS]
         forms.append(_form(node, facts, Merging(facts, torch, HARMLESS[0], is_thorough=True)))

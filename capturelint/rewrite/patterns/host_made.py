@@ -1,6 +1,6 @@
 """A tensor that is filled on the host, changed exactly there, and used on the device: filled there.
 
-`pos = torch.arange(n)`, then `pos[None].to(x.device)` or `x[pos]`. What is done between has the same
+`pos = torch.arange(n)`, then `pos[None].to(x.device)` or `x[pos]`; also a few numbers in a list. What is done between has the same
 result on host and device: views, sums, differences and products, comparisons, conversions.
 """
 
@@ -14,6 +14,7 @@ from capturelint.finding import Edit
 from capturelint.rewrite.bindings import bindings, is_parameter_or_bound_before
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.patterns.host_numbers import is_of_numbers
 from capturelint.rewrite.patterns.moved_fill import FILLS, on_device, why_not
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.site import Site, is_repeatable
@@ -60,8 +61,9 @@ def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Ref
 
 def _is_fill(node: cst.Call, facts: Observed) -> bool:
     words = {arg.keyword.value for arg in node.args if arg.keyword is not None}
-    is_host = facts.is_known_host(node) and "device" not in words
-    return is_host and facts.full_name(node.func) in FILLS
+    if not facts.is_known_host(node) or "device" in words:
+        return False
+    return facts.full_name(node.func) in FILLS or is_of_numbers(node, facts)
 
 
 def _device(fill: cst.Call, facts: Observed) -> str:

@@ -52,6 +52,12 @@ def filled(node: cst.Call, facts: Observed, torch: str) -> str:
     return _stacked(data, rest, facts, torch) or _listed(data, rest, facts, torch)
 
 
+def is_of_numbers(node: cst.Call, facts: Observed) -> bool:
+    """Return whether a call makes a tensor of a short list of numbers that is written out."""
+    is_made = facts.full_name(node.func) in MAKING and bool(node.args)
+    return is_made and bool(_items(node.args[0].value)) and bool(filled(node, facts, "torch"))
+
+
 def moved(node: cst.Call, facts: Observed, torch: str) -> str:
     """Return a single number of the host that is moved as a fill, "" for others."""
     called = method_call(node)
@@ -75,15 +81,15 @@ def moved(node: cst.Call, facts: Observed, torch: str) -> str:
 
 def _is_small(data: cst.BaseExpression) -> bool:
     """Return whether all numbers of a list are written out, and fit every type."""
-    items = [number(item) for item in _items(data)]
-    return bool(items) and all(item is not None and abs(item) <= SMALL for item in items)
+    items = [number(item) for item in _leaves(data)]
+    return bool(_items(data)) and all(item is not None and abs(item) <= SMALL for item in items)
 
 
 def _is_plain(node: cst.Call, facts: Observed) -> bool:
     """Return whether a copy gives its numbers a type in which a fill writes them alike."""
     kinds = {one.dtype for one in facts.seen(node)}
     data = node.args[0].value
-    items = _items(data) or [data]
+    items = _leaves(data)
     listed = {one.dtype for one in facts.seen(data) if one.kind == "list"}
     is_whole = {_kind(item, facts) for item in items} | listed <= {"int", "bool", ""}
     return bool(kinds) and kinds <= (_TYPES if is_whole else _FLOATS)
@@ -101,11 +107,28 @@ def _single(data: cst.BaseExpression, facts: Observed) -> str:
 
 def _stacked(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
     """Return a stack of fills of the numbers of a list that is written out; "" for others."""
-    items = _items(data)
-    kinds = {_kind(item, facts) for item in items}
-    if not 2 <= len(items) <= MOST or len(kinds) != 1 or "" in kinds:
+    leaves = _leaves(data)
+    kinds = {_kind(item, facts) for item in leaves}
+    if len(leaves) > MOST or len(kinds) != 1 or "" in kinds or _shape(data) is None:
         return ""
-    return f"{torch}.stack(({', '.join(f'{torch}.full((), {facts.text(one)}{rest})' for one in items)}))"
+    return _stack(data, rest, facts, torch)
+
+
+def _stack(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
+    items = _items(data)
+    if not items:
+        return f"{torch}.full((), {facts.text(data)}{rest})"
+    parts = [_stack(item, rest, facts, torch) for item in items]
+    return f"{torch}.stack(({', '.join(parts)}{',' if len(parts) == 1 else ''}))"
+
+
+def _shape(data: cst.BaseExpression) -> tuple[int, ...] | None:
+    """Return the sizes of a list of lists, () for what is no list; None if they are not alike."""
+    shapes = {_shape(item) for item in _items(data)}
+    inner = shapes.pop() if shapes else ()
+    if inner is None or shapes:
+        return None
+    return (len(_items(data)), *inner) if _items(data) else ()
 
 
 def _listed(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
@@ -129,6 +152,11 @@ def _items(data: cst.BaseExpression) -> list[cst.BaseExpression]:
         return []
     elements = [one for one in data.elements if isinstance(one, cst.Element)]
     return [one.value for one in elements] if len(elements) == len(data.elements) else []
+
+
+def _leaves(data: cst.BaseExpression) -> list[cst.BaseExpression]:
+    items = _items(data)
+    return [leaf for item in items for leaf in _leaves(item)] if items else [data]
 
 
 def _kind(node: cst.BaseExpression, facts: Observed) -> str:

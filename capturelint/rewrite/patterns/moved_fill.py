@@ -78,7 +78,8 @@ def _device_of_more(site: Site, move: cst.Call, method: str) -> str:
     target = argument(move, "device") or first.value
     is_named = first.keyword is None or argument(move, "device") is not None
     read = target.value if _is_device_of(target) else target
-    if not is_named or impurity(target, site.facts) or not is_repeatable(read, site.facts):
+    is_impure = any(impurity(arg.value, site.facts) for arg in move.args)
+    if not is_named or is_impure or not is_repeatable(read, site.facts):
         return ""
     if is_device(site, target):
         return site.facts.text(target)

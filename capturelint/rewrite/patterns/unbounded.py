@@ -1,4 +1,4 @@
-"""What has as many elements as values say: no rewrite, but the reason and what to do by hand."""
+"""What has as many elements, or turns, as values say: no rewrite, but the reason and what to do by hand."""
 
 from __future__ import annotations
 
@@ -19,14 +19,23 @@ _HINTS = {
     "bincount": "`torch.zeros(n, device=...).scatter_add_(0, ids, ones)` for a known `n`",
     "repeat_interleave": "give `output_size=` if it is known",
 }
+_SIZED = frozenset(f"torch.{name}" for name in "arange empty full linspace ones zeros".split())
+_MASKED = (
+    "take the largest size there can be, and mask the rest: `torch.arange(size, device=...) < n`"
+)
+_TURNS = (
+    "choose a maximum number of turns, and keep with `torch.where` what was there when it was done"
+)
 
 
 def sites(facts: Observed) -> list[cst.CSTNode]:
     """Return the calls and masks whose results have no fixed size."""
     found: list[cst.CSTNode] = []
     for node in facts.nodes(cst.Call, cst.Subscript):
-        if (isinstance(node, cst.Call) and _name(node, facts) in _HINTS and _runs(node, facts)) or (
-            isinstance(node, cst.Subscript) and facts.seen(node) and mask_of(node, facts)
+        if (
+            (isinstance(node, cst.Call) and _name(node, facts) in _HINTS and _runs(node, facts))
+            or (isinstance(node, cst.Subscript) and facts.seen(node) and mask_of(node, facts))
+            or _is_sized(node, facts)
         ):
             found.append(node)
     return found
@@ -41,8 +50,27 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
     """Refuse, with the way out."""
     text = facts.text(node).split("\n")[0]
     name = _name(node, facts) if isinstance(node, cst.Call) else "masked_select"
-    reason = f"`{text}` has as many elements as values say"
-    return Refusal("SIZE", reason, _HINTS[name], facts.span(node).line)
+    is_loop = isinstance(node, cst.Call) and facts.full_name(node.func) == "builtins.range"
+    what = "turns" if is_loop else "elements"
+    hint = _TURNS if is_loop else _MASKED if _is_sized(node, facts) else _HINTS[name]
+    reason = f"`{text}` has as many {what} as values say"
+    return Refusal("SIZE", reason, hint, facts.span(node).line)
+
+
+def _is_sized(node: cst.CSTNode, facts: Observed) -> bool:
+    """Return whether a tensor on the device bounds a slice, a range or a tensor that is made."""
+    if isinstance(node, cst.Call):
+        name = facts.full_name(node.func)
+        sizes = [arg.value for arg in node.args if arg.keyword is None]
+        if name == "torch.full":
+            sizes = sizes[:1]
+        is_known = name in _SIZED or name == "builtins.range"
+        return is_known and any(facts.value(one).is_device_tensor for one in sizes)
+    if not isinstance(node, cst.Subscript):
+        return False
+    slices = [one.slice for one in node.slice if isinstance(one.slice, cst.Slice)]
+    bounds = [one for part in slices for one in (part.lower, part.upper, part.step)]
+    return any(one is not None and facts.value(one).is_device_tensor for one in bounds)
 
 
 def _name(node: cst.Call, facts: Observed) -> str:

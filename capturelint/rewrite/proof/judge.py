@@ -25,6 +25,7 @@ from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
+from capturelint.rewrite.advice import on_stale
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.cost import costs
@@ -150,8 +151,9 @@ class _Work:
 
     def _rewrite(self, path: str, qualname: str, culprits: list[Culprit]) -> None:
         """Rewrite one function in the text of its file. Raises `KeptError`."""
-        if any(one.effect is not Effect.REFUSES for one in culprits):
-            raise KeptError("what goes stale has to be mended where it is changed")
+        stale = [one for one in culprits if one.effect is not Effect.REFUSES]
+        if stale:
+            raise KeptError(on_stale(stale[0]))
         step = f"rewrite {qualname}"
         died = self._ledger.died(step)
         if died is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FILL = "torch.full((), {}, device=x.device)"
 _ROW = f"torch.stack([{_FILL.format('one')} for one in row])"
+_NESTED = f"torch.stack((torch.stack(({_FILL.format('n / 2')}, {_FILL.format('3.0')})),))"
 _INDENT = " " * 8
 
 
@@ -45,6 +46,8 @@ def _check(folder: Path, old: str, new: str) -> None:
          f"k = [n, 4]\nreturn x[0, :2] * torch.stack([{_FILL.format('one')} for one in k])"),
         ("k = [(n, 4), (1, 2)]\nreturn x.sum() + torch.as_tensor(k, device=x.device)",
          f"k = [(n, 4), (1, 2)]\nreturn x.sum() + torch.stack([{_ROW} for row in k])"),
+        ("k = torch.tensor([[n / 2, 3.0]])\nreturn x[:, :2] / k.to(x)",
+         f"k = {_NESTED}\nreturn x[:, :2] / k.to(x)"),
         ("k = torch.tensor(n)\nreturn x + k.to(x.device)",
          "k = torch.tensor(n)\nreturn x + torch.full((), k.item(), dtype=torch.int64, device=x.device)"),
         ("return x[:, :3] - torch.eye(n).to(x)",
