@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from capturelint.kind import UNKNOWN, Ref, Value
 from capturelint.lint.project import Project
@@ -66,8 +66,7 @@ class Analysis(Depth):
 
     def run(self, roots: Iterable[int], sites: Iterable[int]) -> None:
         """Evaluate the roots, the functions that hold capture sites, and all they reach."""
-        for index in sites:
-            self._run_site(index)
+        self._run_sites(list(sites))
         for index in roots:
             self.add_root(index)
         # A file defines what calls after what is called: from its end, most functions are
@@ -221,22 +220,39 @@ class Analysis(Depth):
                 if known is not None and 0 < known.rounds < _MOST_ROUNDS and not known.is_running:
                     self._queue[caller] = None
 
-    def _run_site(self, index: int) -> None:
-        state = self._state(index)
-        state.is_site = True
-        self.evaluate(state)
+    def _run_sites(self, sites: Sequence[int]) -> None:
+        for index in sites:
+            state = self._state(index)
+            state.is_site = True
+            self.evaluate(state)
+        # What one gives to another to capture is captured there.
+        while given := [index for index in self._queue if self.states[index].is_site]:
+            for index in given:
+                del self._queue[index]
+                self.evaluate(self.states[index])
+        for index in sites:
+            self._settle_site(self.states[index])
+
+    def _settle_site(self, state: FunctionState) -> None:
         if state.has_region:
             return
         # It captures nothing itself; as a root or a callee it is a function like any other.
         state.is_site, state.rounds = False, 0
         if not state.is_root and not state.callers:
-            del self.states[index]
-            self._queue.pop(index, None)
+            del self.states[state.index]
+            self._queue.pop(state.index, None)
 
-    def note_region(self, frame: Frame) -> None:
-        """Note that a capture site really captures."""
-        if frame.function is not None:
-            self._state(frame.function.index).has_region = True
+    def note_region(self, function: Function | None) -> None:
+        """Note that a function, if it may hold a capture site, really captures."""
+        state = None if function is None else self.states.get(function.index)
+        if state is not None and state.is_site:
+            state.has_region = True
+
+    def graph_lambda(self, frame: Frame, ref: Ref, arguments: Arguments) -> None:
+        """Evaluate a lambda that is captured when it is given to what makes a graph of it."""
+        if not self.surroundings.around and (frame.captured or self.is_site(frame)):
+            with frame.capturing():
+                self.entrance.call_lambda(frame, ref.at, arguments)
 
     def is_site(self, frame: Frame) -> bool:
         """Return whether a frame is the evaluation of a capture site's own function."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from capturelint.kind import Ref, Role, Value
+from capturelint.kind import UNKNOWN, Ref, Role, Value
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.frame import Frame
 from capturelint.lint.values.modes import handed
@@ -62,12 +62,25 @@ class Asked:
             account.note(bound, None)
         self._analysis.note_arguments(frame, ref, arguments)
 
-    def graph(self, frame: Frame, values: Sequence[Value]) -> None:
-        """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs."""
+    def graph(self, frame: Frame, given: Value, sample: Value = UNKNOWN) -> None:
+        """Make roots of what is given to `make_graphed_callables` or compiled with CUDA graphs.
+
+        `given`: one callable, or a tuple of several. `sample`: a tuple of arguments, or one of such
+        tuples for several; lambdas are evaluated with these, since they have no annotations.
+        """
         if frame.account is not None:
-            frame.account.note(frame.account.graphed(values), None)
-        items = [item for value in values for item in (*(value.items or ()), value)]
-        for ref in (ref for item in items for ref in item.refs):
+            frame.account.note(frame.account.graphed((given,)), None)
+        samples = sample.items or ()
+        self._graph_one(frame, given, samples)
+        for number, item in enumerate(given.items or ()):
+            inner = samples[number].items if number < len(samples) else None
+            self._graph_one(frame, item, inner or ())
+
+    def _graph_one(self, frame: Frame, given: Value, sample: Sequence[Value]) -> None:
+        for ref in given.refs:
+            if ref.at < 0:
+                self._analysis.graph_lambda(frame, ref, Arguments(tuple(sample)))
+                continue
             is_function = ref.role in (Role.FUNCTION, Role.METHOD)
             index = ref.at if is_function else self._analysis.project.method(ref.at, "forward")
             if index >= 0 and (is_function or ref.role is Role.INSTANCE):

@@ -150,6 +150,8 @@ class Entrance:
             # A lambda that calls itself gives what its other arms say.
             self._called[key] = UNFINISHED
             inner, body = self._lambda_frame(frame, index, arguments)
+            if frame.captured:
+                self._analysis.note_region(inner.function)
             with self._analysis.deeper():
                 self._called[key] = inner.evaluate(body)
         return self._called[key]

@@ -43,8 +43,10 @@ def call_outside(frame: Frame, name: str, last: str, arguments: Arguments, node:
     if name.startswith(("functools.partial", "torch.compiler.", "torch._dynamo.")):
         return _partial(frame, arguments)
     if name.endswith("make_graphed_callables"):
-        frame.analysis.asked.graph(frame, arguments.positional[:1])
-        return arguments.positional[0] if arguments.positional else UNKNOWN
+        given = [keywords.get("callables", UNKNOWN), keywords.get("sample_args", UNKNOWN)]
+        given[: len(arguments.positional)] = arguments.positional[:2]
+        frame.analysis.asked.graph(frame, given[0], given[1])
+        return given[0]
     if last in _CALLERS or name.endswith(".checkpoint"):
         return _called_for_us(frame, name, arguments, node)
     pass_functions(frame, arguments, node)
@@ -151,8 +153,9 @@ def _made(name: str) -> str:
 def _wrapped(frame: Frame, name: str, arguments: Arguments, keywords: dict[str, Value]) -> Value:
     """Return the function that a wrapper such as `torch.compile(f)` gives back."""
     modes = [keywords[word].constant for word in ("mode", "backend") if word in keywords]
-    if name == "torch.compile" and any(mode and mode[0] in GRAPH_MODES for mode in modes):
-        frame.analysis.asked.graph(frame, arguments.positional[:1])
+    is_graph = name == "torch.compile" and any(mode and mode[0] in GRAPH_MODES for mode in modes)
+    if is_graph and arguments.positional:
+        frame.analysis.asked.graph(frame, arguments.positional[0])
     if arguments.positional:
         return arguments.positional[0]
     return Value(Kind.HOST_VALUE, name="@identity")

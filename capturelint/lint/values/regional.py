@@ -53,4 +53,4 @@ def mark_region(
         return
     frame.live = frame.captured = begins
     if begins:
-        analysis.note_region(frame)
+        analysis.note_region(frame.function)

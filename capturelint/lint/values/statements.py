@@ -165,7 +165,7 @@ def _entered(frame: Frame, body: Sequence[ast.stmt], *, escapes: bool, captures:
         with frame.dormant():
             return run_block(frame, body)
     if captures and not frame.captured and frame.analysis.is_site(frame):
-        frame.analysis.note_region(frame)
+        frame.analysis.note_region(frame.function)
         with frame.capturing():
             return run_block(frame, body)
     live, captured = frame.live, frame.captured

@@ -222,3 +222,67 @@ def test_names_of_a_script_that_functions_rebind_are_not_constant(tmp_path: Path
     )
 
     assert told.seen == told.wanted
+
+
+def test_lambdas_are_captured_that_are_given_to_what_makes_a_graph_of_them(tmp_path: Path) -> None:
+    told = kinds(
+        tmp_path,
+        """
+        def body(t):
+            t  #: device tensor
+            return t
+
+        def unused(t):
+            t  #: never runs
+
+        def graphed(call, x):
+            return torch.cuda.make_graphed_callables(call, (x,))
+
+        def captured(call):
+            with torch.cuda.graph(torch.cuda.CUDAGraph()):
+                return call()
+
+        def one(x: Tensor):
+            h = lambda t: unused(t)
+            return torch.cuda.make_graphed_callables(lambda t: body(t), (x,))
+
+        def sixth(t):
+            t  #: device tensor
+
+        def seventh(a, b):
+            b  #: device tensor
+
+        def several(x: Tensor, n: int):
+            first = lambda t: sixth(t)
+            calls = (first, lambda a, b: seventh(a, b))
+            return torch.cuda.make_graphed_callables(sample_args=((x,), (x, x)), callables=calls)
+
+        def given(x: Tensor):
+            return graphed(lambda t: third(x), x)
+
+        def third(t):
+            t  #: device tensor
+
+        def given_to_a_context(x: Tensor):
+            x  #: never runs
+            return captured(lambda: fourth(x))
+
+        def fourth(t):
+            t  #: device tensor
+
+        class Runner:
+            def __init__(self, x: Tensor):
+                self.call = torch.cuda.make_graphed_callables(lambda t: self.body(t), (x,))
+
+            def body(self, t):
+                t  #: device tensor
+
+        def compiled(x: Tensor):
+            return torch.compile(lambda t: fifth(x), mode="reduce-overhead")
+
+        def fifth(t):
+            t  #: device tensor
+        """,
+    )
+
+    assert told.seen == told.wanted
