@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from capturelint.kind import Ref, Value
+from capturelint.kind import UNKNOWN, Ref, Value
 from capturelint.lint.symbols import Function
 from capturelint.lint.values.account import (
     CONSTANT,
@@ -110,9 +110,9 @@ class Rehearsed(Asked):
         question = account.call(ref, arguments, 0, captured=frame.captured, is_bound=True)
         self._answer(account, question)
 
-    def graph(self, frame: Frame, values: Sequence[Value]) -> None:
+    def graph(self, frame: Frame, given: Value, sample: Value = UNKNOWN) -> None:
         account = _account_of(frame)
-        self._answer(account, account.graphed(values))
+        self._answer(account, account.graphed((given,)))
 
     def _given(self, account: Account, question: Entry) -> Value:
         found = self._answer(account, question)
