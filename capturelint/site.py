@@ -63,7 +63,7 @@ class Step:
     `name`: the dotted name of what is called, where that is known. `how`: of a READ what is done
     with it: `operand`, `test`, `text`, `stored`, `put` (into a container),
     `copied` (into a tensor), `returned`, `method:item`, `argument:f`, or ``.
-    `names`: what a CALL is given, what a BIND is made of. `value`: what is known of the callee, the
+    `names`: what a CALL is given, what a BIND or WRITE is made of, of an `alias` its own text last. `value`: what is known of the callee, the
     bound value or the value read.
     """
 
@@ -137,6 +137,28 @@ class Site:
             for step in self.steps[region.first : region.last]
             if step.deed is Deed.BIND
         }
+
+    def holders(self, region: Region) -> frozenset[str]:
+        """Return the texts by which the graph of a region is known: its name, and where it is kept.
+
+        `self.graphs[]` only where all that is put there is the graph of this region.
+        """
+        kept, others = {region.graph}, set()
+        is_own = "." in region.graph
+        home = next(block for block in region.blocks if block.inside is Inside.FUNCTION)
+        for place, step in enumerate(self.steps):
+            if step.deed not in (Deed.BIND, Deed.WRITE):
+                continue
+            is_home = step.function == home and place >= region.last
+            about = f"{step.about}[]" if step.deed is Deed.WRITE else step.about
+            if is_home and about == region.graph:
+                # The name, from here on, is that of another.
+                is_own, home = False, Block(Inside.FUNCTION, -1)
+            elif step.how == "alias" and step.names[-1] == region.graph and (is_own or is_home):
+                kept.add(about)
+            elif step.how or step.deed is Deed.WRITE:
+                others.add(about)
+        return frozenset(kept - others) | {region.graph}
 
 
 def root_of(about: str) -> str:

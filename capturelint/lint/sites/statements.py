@@ -100,22 +100,31 @@ def _bind(steps: Steps, target: ast.expr, source: ast.expr | None) -> None:
         for number, part in enumerate(inner):
             _bind(steps, part, values[number] if len(values) == len(inner) else None)
         return
+    names, how = _made_of(source), _made(source)
     if isinstance(target, ast.Subscript):
         read(steps, target.slice)
-        steps.add(Deed.WRITE, key_of(target.value), target)
+        steps.add(Deed.WRITE, key_of(target.value), target, how=how, names=names)
         return
     call = source.func if isinstance(source, ast.Call) else None
-    names = tuple(sorted({k for p in ast.walk(source) if (k := key_of(p))})) if source else ()
     steps.add(
         Deed.BIND,
         key_of(target),
         target,
         name="" if call is None else steps.named(call),
-        how=_made(source),
+        how=how,
         names=names,
         keywords=() if source is None else constant_keywords(source),
         value=steps.known(source if source is not None else target),
     )
+
+
+def _made_of(source: ast.expr | None) -> tuple[str, ...]:
+    """Return the names and attributes in an expression; its own, if it is one of them, is the last."""
+    if source is None:
+        return ()
+    own = key_of(source)
+    found = {key for part in ast.walk(source) if (key := key_of(part))}
+    return (*sorted(found - {own}), *((own,) if own else ()))
 
 
 def _made(source: ast.expr | None) -> str:

@@ -110,7 +110,7 @@ class Rehearsed(Asked):
         question = account.call(ref, arguments, 0, captured=frame.captured, is_bound=True)
         self._answer(account, question)
 
-    def graph(self, frame: Frame, given: Value, sample: Value = UNKNOWN) -> None:
+    def graph(self, frame: Frame, given: Value, sample: Value = UNKNOWN) -> None:  # noqa: ARG002 - lambdas are unsaid
         account = _account_of(frame)
         self._answer(account, account.graphed((given,)))
 
