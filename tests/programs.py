@@ -62,6 +62,13 @@ _ROUND_TRIPS = (
     "{v}.cpu().abs().sum(0).to({v}.device)",
     "{v}.detach().cpu().argmax(-1).to({v}.device)",
 )
+_ROWS = (
+    "{n}[i] += {v}[i] * 2",
+    "{n}[i] = torch.exp({v}[i]) + {u}[i]",
+    "{n}.index_add_(0, i, self.fc({v}[i]))",
+    "{n}[i] = {v}[i] / {u}[i]",
+    "{n}[i] *= {v}[i].sum(-1, keepdim=True)",
+)
 _HOSTED = (
     "{v} * torch.tensor(x.shape[0], device=x.device)",
     "{v} + torch.tensor([x.shape[1], 1, 2, 3], device=x.device)",
@@ -126,9 +133,24 @@ class _Writer:
             else:
                 self.put(depth, f"{self.name()} = {self.fill(_UNARY)}")
 
+    def positions(self) -> None:
+        """Put work on the rows that a mask chooses, by their positions, or up to their lengths."""
+        name, kind = self.name(), self.rng.random()
+        if kind < 0.6:
+            places = self.rng.choice(("i = {}.nonzero().squeeze(-1)", "(i,) = torch.where({})"))
+            self.put(0, places.format(self.rng.choice(("m[:, 0]", "pos[:, 1]", "m.any(-1)"))))
+            form = self.rng.choice(_ROWS)
+            self.put(0, form.format(n=name, v=self.name(), u=self.name()))
+            return
+        self.put(0, f"k = {self.rng.choice(('m', 'pos'))}.sum(-1)")
+        self.put(0, f"for i in range({name}.shape[0]):")
+        self.put(1, f"{name}[i, {self.rng.choice((':k[i]', 'k[i]:'))}] = 1.0")
+
     def masked(self) -> None:
         kind, name = self.rng.random(), self.name()
-        if kind < 0.3:
+        if self.rng.random() < 0.25:
+            self.positions()
+        elif kind < 0.3:
             self.put(0, "if m.any():")
             self.put(
                 1,

@@ -25,7 +25,7 @@ _PLAIN = (
         return x, y * pos, a + b
 """
 )
-_SEEDS = range(20)  # each takes seconds
+_SEEDS = range(40)  # each takes a second
 
 
 def test_a_program_is_the_same_for_the_same_seed() -> None:
