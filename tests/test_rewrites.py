@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,42 @@ def _is_rewritten_in_part() -> None:
     assert "x.nonzero()" in text
     assert [place.source for place in rewrite.places] == ["if x.mean() > 0:"]
     assert ["as many elements as values say" in one.reason for one in report.kept] == [True]
+
+
+_MADE_BEFORE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        return x[:, [4, 0, 7]]
+
+
+MODEL = Model().eval()
+
+
+def make():
+    return MODEL
+
+
+def inputs(seed):
+    return (torch.randn(3, 9, generator=torch.Generator().manual_seed(seed)),)
+"""
+
+
+def test_a_module_that_is_not_made_anew_gets_no_buffers(tmp_path: Path, in_fork: InFork) -> None:
+    path = tmp_path / "made_before.py"
+    path.write_text(_MADE_BEFORE, encoding="utf-8")
+    in_fork(lambda: _gets_no_buffers(path))
+
+
+def _gets_no_buffers(path: Path) -> None:
+    report = judged(Example(path, "make", "inputs", "", "", is_clean=False, trains=False))
+
+    assert report.rewrites == ()
+    assert [one.reason.startswith("made anew, the case does not run: ") for one in report.kept] == [
+        True
+    ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from capturelint.finding import Edit
+from capturelint.rewrite.buffers import Buffer
 
 
 class Grade(Enum):
@@ -24,12 +25,13 @@ class Grade(Enum):
 class Form:
     """Code to write instead. `edits` are in the lines of the source; all of them or none.
 
-    `notes`: what the user must know of it, such as what it costs.
+    `notes`: what the user must know of it, such as what it costs. `buffers`: what its edits read.
     """
 
     grade: Grade
     edits: tuple[Edit, ...]
     notes: tuple[str, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

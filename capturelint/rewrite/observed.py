@@ -150,6 +150,11 @@ class Observed(Facts):
         """What torch is surely called in the whole function; None if that cannot be told."""
         return torch_in_file(self.source) or (Torch(self._torch) if self._torch else None)
 
+    @property
+    def whole(self) -> ast.Module:
+        """The tree of the whole file."""
+        return self._named.tree
+
     def is_pure_module(self, node: cst.CSTNode) -> bool:
         """Return whether what is called was, each time, a module that changes nothing."""
         seen = self.seen(node)

@@ -13,6 +13,7 @@ from capturelint.rewrite.patterns import (
     asserted,
     bounded,
     branch,
+    buffered,
     choice,
     from_source,
     gathered,
@@ -54,8 +55,8 @@ PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
         *(splitting, printing, asserted, lengths, reading, roundtrip, host_made, positions),
-        *(from_source, larger, choice, reduced, masked, packed, gathered, bounded, branch),
-        *(predicated, repeated, unbounded),
+        *(from_source, buffered, larger, choice, reduced, masked, packed, gathered, bounded),
+        *(branch, predicated, repeated, unbounded),
     ),
 )
 

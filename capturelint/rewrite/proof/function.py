@@ -13,6 +13,7 @@ import torch
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
 from capturelint.rewrite.allowed import NOTHING, Allowed
+from capturelint.rewrite.buffers import Buffer
 from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch
@@ -22,6 +23,7 @@ from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.cost import computed
 from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
+from capturelint.rewrite.proof.held import CannotHoldError, value_of
 from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.reference import Reference
@@ -56,6 +58,7 @@ class Rewriting:
     `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
     `copies`: a result no longer shares memory with an input or a buffer. `refused`: places that stay
     where a part may be rewritten, with why, by their text. `notes`: what forms say of themselves;
+    `buffers`: what new code reads;
     `is_unsafe`: one of them no longer raises where the old code did.
     `computes`: what the new code computes more than the old, such as both arms.
     """
@@ -74,6 +77,7 @@ class Rewriting:
     allowed: Allowed = NOTHING
     notes: list[str] = field(default_factory=list)
     is_unsafe: bool = False
+    buffers: list[Buffer] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
@@ -233,19 +237,31 @@ class Rewriting:
             except SyntaxError as error:
                 reasons.append(f"what was written in its place does not parse: {error.msg}")
                 continue
-            names = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
+            names: dict[str, object] = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
+            try:
+                names.update(self._held(form))
+            except CannotHoldError as error:
+                reasons.append(str(error))
+                continue
             is_unsafe = form.grade is Grade.UNSAFE
             against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
                 reason = self._forward(against) or self._backward(against)
             if not reason:
                 self.is_unsafe = self.is_unsafe or is_unsafe
-                self.names[known.name] = torch
+                self.names |= {known.name: torch, **self._held(form)}
+                self.buffers += form.buffers
                 self.notes += form.notes
                 where = f"{known.name}.where"
                 return text.replace(WHERE, where).replace(ROWS, where)
             reasons.append(reason)
         raise KeptError(reasons[0])
+
+    def _held(self, form: Form) -> dict[str, object]:
+        """Return the tensors of the buffers of a form, by the names that stand for them."""
+        table = self.functions[0].__globals__ if form.buffers else {}
+        backend = self.bench.backend
+        return {one.placeholder: backend.place(value_of(one, table)) for one in form.buffers}
 
     def _forward(self, reference: Reference) -> str:
         """Return what tells the code that runs now from the old one, "" if nothing does."""
@@ -276,6 +292,13 @@ class Rewriting:
             )
             self.fills_gradients = self.fills_gradients or is_filled(old, new)
         return ""
+
+    def finished(self, text: str) -> Iterator[tuple[list[FunctionType], CodeType]]:
+        """Yield the functions that a file with its buffers changes, with their code."""
+        whole = compile(text, self.path, "exec")
+        yield self.functions, code_in(whole, self.qualname)
+        for name in dict.fromkeys(f"{one.cls}.__init__" for one in self.buffers):
+            yield functions_of(self.path, name), code_in(whole, name)
 
     def code(self) -> CodeType:
         """Return the function's code as it is by now."""

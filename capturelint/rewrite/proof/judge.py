@@ -13,6 +13,7 @@ from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
+from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
 from capturelint.debug.events import Event, Judged, Said, Started
 from capturelint.debug.instance import Current
@@ -27,12 +28,13 @@ from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
 from capturelint.rewrite.advice import on_stale
 from capturelint.rewrite.allowed import NOTHING, Allowed
+from capturelint.rewrite.buffers import with_buffers
 from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.cost import costs
 from capturelint.rewrite.proof.exclusions import Exclusions
 from capturelint.rewrite.proof.function import KeptError, Rewriting
 from capturelint.rewrite.proof.remaining import left_over, still_blamed
-from capturelint.rewrite.proof.swapping import swapped
+from capturelint.rewrite.proof.swapping import CannotSwapError, swapped
 from capturelint.rewrite.proof.trial import Bench
 from capturelint.rewrite.proof.whole import Whole
 from capturelint.verdict import Culprit, Kept, Place, Report, Rewrite
@@ -84,6 +86,13 @@ class _File:
     done: dict[str, tuple[Rewriting, list[Culprit]]] = field(default_factory=dict)
     excluded: tuple[Place, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> str:
+        """The text with the buffers that its functions read."""
+        return with_buffers(
+            self.text, (one for done, _ in self.done.values() for one in done.buffers)
+        )
 
 
 class _Work:
@@ -212,10 +221,11 @@ class _Work:
         difference = whole.gradient_difference(self._rewritten)
         with self._rewritten():
             difference = whole.difference(before, whole.came()) or difference
-            report = judge(self._load, self._backend, self._settings, known={}, emit=self._tell)
+        report, why = self._judged_finished()
+        difference = difference or why
         for path, file in self._files.items():
             reasons = [
-                still_blamed(report, path, file.text, name, rewriting.refused)
+                still_blamed(report, path, file.finished, name, rewriting.refused) if report else ""
                 for name, (rewriting, _) in file.done.items()
             ]
             why = next(filter(None, [difference, *reasons]), "")
@@ -231,6 +241,27 @@ class _Work:
                     rewriting.text = file.before or file.text
                     code = rewriting.code()
                     stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
+            yield
+
+    def _judged_finished(self) -> tuple[Report | None, str]:
+        """Judge the case with what was written. Return the report, or why there is none."""
+        try:
+            with self._finished():
+                return judge(
+                    self._load, self._backend, self._settings, known={}, emit=self._tell
+                ), ""
+        except (CaseError, CannotSwapError) as error:
+            # A module that is no new one has no buffers, for example.
+            return None, f"made anew, the case does not run: {error}"
+
+    @contextmanager
+    def _finished(self) -> Iterator[None]:
+        """Run inside with all that was written, in modules that are made anew, with their buffers."""
+        with ExitStack() as stack:
+            for file in self._files.values():
+                for rewriting, _ in file.done.values():
+                    for functions, code in rewriting.finished(file.finished):
+                        stack.enter_context(swapped(functions, code, rewriting.names))
             yield
 
     def _drop(self, file: _File, why: str) -> None:
@@ -278,7 +309,7 @@ class _Work:
             if places or file.notes:
                 done = [rewriting for rewriting, _ in file.done.values()]
                 notes = (*self._notes(done), *self._costs(done), *file.notes)
-                yield Rewrite(path, file.held, file.text, places, notes)
+                yield Rewrite(path, file.held, file.finished, places, notes)
 
     def _notes(self, done: list[Rewriting]) -> Iterator[str]:
         if not done:

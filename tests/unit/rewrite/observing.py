@@ -31,7 +31,9 @@ def observed(text: str, *given: Any, name: str = "step", allowed: Allowed = NOTH
     recorder.instrumented(named.tree, named.node, source)
     names: dict[str, Any] = {NAME: recorder}
     exec(compile(named.tree, "m.py", "exec"), names)
-    names[name](*given)
+    owner, _, method = name.rpartition(".")
+    run = getattr(names[owner](), method) if owner else names[name]
+    run(*given)
     for span, seen in observation.seen.items():
         observation.seen[span] = {replace(one, device="cuda" if one.device else "") for one in seen}
     return Observed(function_named(text, "m.py", name), source, observation, allowed=allowed)
