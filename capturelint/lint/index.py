@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from capturelint.lint.choices import Choice, arms_of
 from capturelint.lint.directives import has_comments
 from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body, shared
 from capturelint.lint.entered import entered
@@ -120,12 +121,8 @@ class _Walk:
                     self._module_assign(node)
 
     def _blocks(self, node: ast.stmt, names: tuple[str, ...], parts: str, scope: Scope) -> None:
-        if not scope.prefix and isinstance(node, ast.If) and _asks_for_device(node.test):
-            self.statements(node.body, scope)
-            on_device = dict(self.top_functions)
-            self.statements(node.orelse, scope)
-            # What is defined for hosts without a GPU takes no name away.
-            self.top_functions.update(on_device)
+        if not scope.prefix and isinstance(node, (ast.If, ast.Try)):
+            self._arms(node, scope)
             return
         if isinstance(node, (ast.With, ast.AsyncWith)):
             self._note_entered(node, scope)
@@ -136,6 +133,22 @@ class _Walk:
         if parts:
             for part in getattr(node, parts):
                 self.statements(part.body, scope)
+
+    def _arms(self, node: ast.If | ast.Try, scope: Scope) -> None:
+        """Walk the arms of a module's own branch, which may bind one name in several ways."""
+        if isinstance(node, ast.If) and _asks_for_device(node.test):
+            self.statements(node.body, scope)
+            on_device = dict(self.top_functions)
+            self.statements(node.orelse, scope)
+            # What is defined for hosts without a GPU takes no name away.
+            self.top_functions.update(on_device)
+            return
+        choice = Choice(self.top_functions, self.assigns)
+        for arm in arms_of(node):
+            self.statements(arm, scope)
+            choice.end_arm()
+        choice.settle(self._source(node.test) if isinstance(node, ast.If) else "")
+        self.statements(getattr(node, "finalbody", []), scope)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         index = len(self.functions)

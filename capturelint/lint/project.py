@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from capturelint.kind import Ref, Role, Value
 from capturelint.lint.gathered import Gathered
@@ -171,9 +172,18 @@ class Project(Gathered):
                 return self._package(inner)
             return Symbol(name=inner)
         if name in file.imports:
-            # `try: import x` with a stand-in in the handler: the import is what runs.
-            return self._imported(file, name, depth)
+            return self._or_stand_in(file, name, self._imported(file, name, depth))
         return self._defined(file, name) or self._imported(file, name, depth)
+
+    def _or_stand_in(self, file: FileFacts, name: str, found: Symbol) -> Symbol:
+        """Return what `try: from x import name` brings, and what a file defines where it brings none.
+
+        What is of the project, or of a package that is taken to be there, is what runs.
+        """
+        if found.ref is not None or found.name.partition(".")[0] in ("", *CLAIMED):
+            return found
+        own = self._defined(file, name) if name in file.top_functions else None
+        return found if own is None else replace(found, stand_in=own.ref)
 
     def _defined(self, file: FileFacts, name: str) -> Symbol | None:
         """Return what a file itself defines under a name."""

@@ -51,10 +51,14 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """What a dotted name stands for: a project symbol, or the dotted name of something outside."""
+    """What a dotted name stands for: a project symbol, or the dotted name of something outside.
+
+    `stand_in`: the function that takes the place of something outside where that is not installed.
+    """
 
     ref: Ref | None = None
     name: str = ""
+    stand_in: Ref | None = None
     constant_of: tuple[FileFacts, str] | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Mark, Value
+from capturelint.kind import DEVICE, HOST, UNKNOWN, Kind, Mark, Role, Value
 from capturelint.lint.values import builtin_calls, factories, host_sources, modes, tables, tensors
 from capturelint.lint.values.arguments import Arguments
 from capturelint.lint.values.changing import changed, written_on_host
@@ -84,10 +84,17 @@ def _called(
             mark = Mark.PINNED
         return given if mark is None else changed(frame, mark, node, given)
     if target.refs:
-        return call_refs(frame, target, arguments, node)
+        given = call_refs(frame, target, arguments, node)
+        return UNKNOWN if _is_stand_in(target) else given
     if receiver is not None:
         return _on_object(frame, receiver, name, arguments, node)
     return _unknown_callee(frame, target, arguments, node)
+
+
+def _is_stand_in(target: Value) -> bool:
+    """Return whether a function runs only where something outside the project is not installed."""
+    is_outside = bool(target.name) and target.name[0] != "@" and target.kind is not Kind.MODULE
+    return is_outside and target.refs[0].role is Role.FUNCTION
 
 
 def evaluated_arguments(frame: Frame, node: ast.Call) -> Arguments:

@@ -50,16 +50,17 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
         # A package's dotted name travels in `name`, which for other symbols stays empty.
         name = symbol.name if symbol.ref.role is Role.PACKAGE else ""
         return Value(Kind.HOST_VALUE, name=name, refs=(symbol.ref,))
-    return outside(frame, symbol.name)
+    found = outside(frame, symbol.name)
+    return found if symbol.stand_in is None else found._replace(refs=(symbol.stand_in,))
 
 
 def outside(frame: Frame, name: str) -> Value:
     """Return the value of a dotted name from outside the project."""
+    if name == "typing.TYPE_CHECKING":
+        return OFF
     guard = frame.analysis.surroundings.guard(name)
     if guard is not None and not name.startswith("torch."):
         return Value(Kind.HOST_VALUE, name=name, constant=())
-    if name == "typing.TYPE_CHECKING":
-        return Value(Kind.HOST_VALUE, constant=(False,))
     if is_debug_flag(name.rpartition(".")[2]):
         return OFF
     top = name.partition(".")[0]

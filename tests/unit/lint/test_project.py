@@ -47,6 +47,55 @@ def test_of_two_definitions_the_one_for_a_gpu_is_called(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        # The package may be missing; what torch and the project have is there.
+        (
+            "try:\n    from fast import k\nexcept ImportError:\n    def k(x):\n        one(x)\n",
+            {"k", "one"},
+        ),
+        (
+            "try:\n    from torch import k\nexcept ImportError:\n    def k(x):\n        one(x)\n",
+            set(),
+        ),
+        (
+            "try:\n    from n import k\nexcept ImportError:\n    def k(x):\n        one(x)\n",
+            {"n.k"},
+        ),
+        # Nobody knows which arm is run.
+        ("if FLAG:\n    def k(x):\n        one(x)\nelse:\n    def k(x):\n        two(x)\n", None),
+        (
+            "try:\n    def k(x):\n        one(x)\nexcept OSError:\n    def k(x):\n        two(x)\n",
+            None,
+        ),
+        ("def k(x):\n    one(x)\nif FLAG:\n    def k(x):\n        two(x)\n", None),
+        ("if FLAG:\n    k = one\nelse:\n    k = two\n", {"one", "two"}),
+        (
+            "if FLAG:\n    k = one\nelif flag():\n    def k(x):\n        two(x)\nelse:\n    k = three\n",
+            {"one", "k", "two", "three"},
+        ),
+        ("try:\n    k = FLAG.one\nexcept AttributeError:\n    k = two\n", {"two"}),
+        # One is surely the one.
+        ("if TYPE_CHECKING:\n    def k(x):\n        one(x)\nelse:\n    k = two\n", {"two"}),
+        ("if FLAG:\n    k = one\nelse:\n    k = two\ndef k(x):\n    three(x)\n", {"k", "three"}),
+        ("if FLAG:\n    def k(x):\n        one(x)\n", {"k", "one"}),
+    ],
+)
+def test_of_names_bound_in_several_arms_all_are_followed_that_may_be_meant(
+    text: str, called: set[str] | None, tmp_path: Path
+) -> None:
+    head = "import torch\nfrom typing import TYPE_CHECKING\nfrom other import FLAG, flag\n"
+    ends = "".join(f"def {name}(x): ...\n" for name in ("one", "two", "three"))
+    step = "# capturelint: captured\ndef step(x: torch.Tensor):\n    k(x)\n"
+    files = {"m.py": head + ends + text + step, "n.py": "def k(x): ...\n"}
+    wanted = {"k", "one", "two"} if called is None else called
+
+    told = captured(tmp_path, files)
+
+    assert told == {"m.step", *(name if "." in name else f"m.{name}" for name in wanted)}
+
+
+@pytest.mark.parametrize(
     ("imports", "call"),
     [
         ("from pkg.tools.near import moved", "moved(x)"),
