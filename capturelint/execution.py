@@ -43,6 +43,7 @@ class Ran:
     `calls`: how often the expression was evaluated; None where Python does not tell, which it does
     from 3.11 on. `entered`: how often its function was called, `lines`: how often one of its lines
     began. `modules`: paths of the modules that were running then. `noted`: hazards of its lines.
+    `is_file_run`: some function of its file was called.
     """
 
     calls: int | None = None
@@ -50,6 +51,7 @@ class Ran:
     lines: int = 0
     modules: tuple[str, ...] = ()
     noted: tuple[Noted, ...] = ()
+    is_file_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ def read(options: argparse.Namespace) -> tuple[Located, ...]:
     output.check_writable(options.write_baseline)
     if options.write_baseline is not None and options.write_baseline.exists():
         baseline.load(options.write_baseline)
-    return located(findings_in(path), path.parent)
+    # A case by the name of a module has no folder here.
+    return located(findings_in(path), [path.parent, Path(options.target).parent])
 
 
 def watching(settings: Settings, findings: Sequence[Located]) -> Settings:

@@ -27,6 +27,7 @@ class Counts:
             self._files.setdefault(one.path, []).append(index)
         # By identity: two functions of equal code are still two.
         self._codes: dict[int, _Code | None] = {}
+        self._run: set[str] = set()
         self._is_lost = False
         self.entered: Counter[int] = Counter()
         self.lines: Counter[int] = Counter()
@@ -72,12 +73,15 @@ class Counts:
             entered=self.entered[index],
             lines=self.lines[index],
             modules=tuple(self.modules.get(index, ())),
+            is_file_run=self._asked[index].path in self._run,
         )
 
     def _code(self, code: CodeType) -> _Code | None:
         key = id(code)
         if key not in self._codes:
-            indices = self._files.get(real(code.co_filename), [])
+            path = real(code.co_filename)
+            indices = self._files.get(path, [])
+            self._run.update([path] if indices else [])
             made = _Code(code, [(one, self._asked[one]) for one in indices], self)
             self._codes[key] = made if made.indices else None
         return self._codes[key]

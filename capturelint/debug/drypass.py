@@ -102,6 +102,7 @@ def _together(ran: Sequence[Ran]) -> Ran:
         lines=sum(one.lines for one in ran),
         modules=tuple(dict.fromkeys(path for one in ran for path in one.modules)),
         noted=tuple(note for one in ran for note in one.noted),
+        is_file_run=any(one.is_file_run for one in ran),
     )
 
 

@@ -159,6 +159,8 @@ class _Judging:
 
     def _not_reached(self, executed: Executed) -> str:
         early = f"; that run ended early: {executed.broke}" if executed.broke else ""
+        if not self.ran.is_file_run:
+            return f"nothing of its file ran as if capturing{early}"
         if not self.ran.entered:
             return f"its function did not run as if capturing{early}"
         return f"its function ran {_times(self.ran.entered)} as if capturing, this not{early}"

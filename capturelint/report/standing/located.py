@@ -16,25 +16,25 @@ from capturelint.lint.files import UnreadableFileError, decode, read_data
 from capturelint.names import MODULE_BODY
 from capturelint.report.standing.stand import Located
 
-_MISSING = "there is no such file, seen from here, from the file of findings or from folders above"
+_MISSING = "there is no such file, seen from here, the file of findings, the case or folders above"
 _CHANGED = "the file has changed since: check it again"
 _IN_NOTEBOOK = "it is in a notebook, which a run does not watch"
 
 
-def located(findings: Sequence[Finding], folder: Path) -> tuple[Located, ...]:
+def located(findings: Sequence[Finding], folders: Sequence[Path]) -> tuple[Located, ...]:
     """Return the findings with the places where they are now.
 
-    `folder`: of the file that told them. Their paths may be relative to it, to the working
-    directory, or to a folder above one of these.
+    `folders`: of the file that told them, and of the case. Their paths may be relative to one of
+    these, to the working directory, or to a folder above.
     """
-    tops = _tops(folder)
+    tops = _tops([Path(), *folders])
     read = cache(_read)
     return tuple(_located(finding, tops, read) for finding in findings)
 
 
-def _tops(folder: Path) -> list[Path]:
-    here, there = Path.cwd(), folder.absolute()
-    return list(dict.fromkeys([here, there, *there.parents, *here.parents]))
+def _tops(folders: Sequence[Path]) -> list[Path]:
+    absolute = [Path.cwd() / folder for folder in folders]
+    return list(dict.fromkeys([*absolute, *(one for top in absolute for one in top.parents)]))
 
 
 def _located(

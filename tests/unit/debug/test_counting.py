@@ -101,6 +101,15 @@ def test_the_running_modules_are_told_and_a_tracer_is_put_back(path: Path) -> No
     assert found.modules == ("outer", "inner")
 
 
+def test_a_file_of_which_nothing_ran_is_told_apart(path: Path) -> None:
+    run = run_of(path)
+    other = Asked(str(path.with_name("other.py").resolve()), 1, 0, 1, 3)
+    with counting([asked(path, 11, "value.read()"), other], lambda: "") as counts:
+        run(False, Value(), [])
+
+    assert [one.is_file_run for one in counts.ran()] == [True, False]
+
+
 def test_nothing_is_claimed_where_other_code_ended_the_tracing(path: Path) -> None:
     run = run_of(path)
     with counting([asked(path, 2, "flag")], lambda: "") as counts:

@@ -79,14 +79,16 @@ def test_what_ran_and_did_nothing_is_refuted() -> None:
 
 
 def test_what_did_not_run_is_not_reached_though_its_line_is_to_blame() -> None:
-    inside = Ran(calls=0, entered=3)
+    inside = Ran(calls=0, entered=3, is_file_run=True)
 
     assert stand(blaming(culprit(), ran=inside)) == (
         "not reached",
         "its function ran 3 times as if capturing, this not",
     )
+    beside = Ran(calls=0, is_file_run=True)
+    assert stand(report(ran=beside))[1] == "its function did not run as if capturing"
     assert stand(report(ran=Ran(calls=0), broke="KeyError: 1"))[1] == (
-        "its function did not run as if capturing; that run ended early: KeyError: 1"
+        "nothing of its file ran as if capturing; that run ended early: KeyError: 1"
     )
 
 

@@ -35,7 +35,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def now(text: str, finding: Finding = FOUND, folder: Path = Path()) -> tuple[int, int] | str:
     Path("pkg/m.py").write_text(text, encoding="utf-8")
-    [found] = located([finding], folder)
+    [found] = located([finding], [folder])
     if found.asked is None:
         return found.problem
     assert found.asked.path == str(Path("pkg/m.py").resolve())
@@ -45,7 +45,7 @@ def now(text: str, finding: Finding = FOUND, folder: Path = Path()) -> tuple[int
 def test_columns_become_bytes_and_paths_real() -> None:
     assert now(SOURCE) == (3, 12)
 
-    [found] = located([FOUND], Path())
+    [found] = located([FOUND], [])
     assert found.asked == Asked(str(Path("pkg/m.py").resolve()), 3, 13, 3, 21)
 
 
@@ -78,13 +78,13 @@ def test_paths_may_be_relative_to_a_folder_above_the_file(
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
 
-    [found] = located([FOUND], tmp_path / folder)
+    [found] = located([FOUND], [tmp_path / folder])
     assert found.asked is not None
     assert found.finding.path == (tmp_path / "pkg/m.py").as_posix()
 
 
 def test_missing_files_and_notebooks_are_told() -> None:
-    [missing, cell] = located([replace(FOUND, path="no.py"), replace(FOUND, cell=3)], Path())
+    [missing, cell] = located([replace(FOUND, path="no.py"), replace(FOUND, cell=3)], [])
 
     assert missing.problem.startswith("there is no such file")
     assert cell.problem == "it is in a notebook, which a run does not watch"

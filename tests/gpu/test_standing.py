@@ -1,0 +1,55 @@
+"""Findings held against runs on a device, and modules that run eagerly between captured pieces there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from capturelint.cli.main import main
+from capturelint.debug.processes.request import Request
+from capturelint.debug.settings import Settings
+from capturelint.rewrite.allowed import Allowed
+from capturelint.rewrite.prove import bisect_and_rewrite
+from tests.unit.cli.test_standing import CASE, MODEL
+from tests.unit.rewrite.test_exclusions import SOURCE
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells positions from 3.11 on")
+@pytest.mark.parametrize(
+    ("text", "standings"),
+    [
+        (MODEL, ["not reached", "cannot tell", "proved"]),  # the module is not captured whole
+        (MODEL.replace("x.max().item()", "x.max()"), ["not reached", "refuted"]),
+    ],
+)
+def test_a_finding_is_refuted_only_where_its_module_was_captured(
+    text: str,
+    standings: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(text, encoding="utf-8")
+    main(["check", "--no-cache", "--format", "json", "--output", "found.json", "m.py"])
+    capsys.readouterr()
+    main([*CASE[:-1], "cuda", "--from", "found.json", "--format", "json"])
+
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["standing"] for one in told] == standings, told
+
+
+def test_a_module_runs_eagerly_between_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    request = Request(f"{path}:Model", Settings(backend="cuda"), f"{path}:inputs")
+    report = bisect_and_rewrite(
+        request, resume=False, progress=None, allowed=Allowed(exclude_as="torch")
+    )
+
+    (rewrite,) = report.rewrites
+    assert report.kept == ()
+    assert rewrite.notes[0].endswith("6 replays on fresh inputs were equal")
