@@ -49,6 +49,8 @@ class Linked:
         self.around: Around | None = None
         # Whether what names mean did not depend on when evaluation asked for them.
         self.is_settled = True
+        # Whether the project makes TorchScript of something, which may be anything of it.
+        self.is_scripted = any(one.scripts for one in project.files.values())
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)

@@ -26,12 +26,16 @@ _REFUSALS = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, KeyE
 
 @dataclass(frozen=True, slots=True)
 class Mendable:
-    """A function whose reports may be given fixes, and the file around it, once it is asked for."""
+    """A function whose reports may be given fixes, and the file around it, once it is asked for.
+
+    `is_scripted`: code of the project may make TorchScript of it.
+    """
 
     subject: Subject
     tree: cst.Module
     source: SourceFile
     file: Callable[[], SourceFile]
+    is_scripted: bool = False
 
 
 # Gives reports, each with the code of its rule, the fixes that there are.
@@ -60,10 +64,11 @@ def reports_of(
     target: Release | None = None,
     file: Callable[[], SourceFile] | None = None,
     mend: Mender | None = None,
+    is_scripted: bool = False,
 ) -> list[tuple[type[Rule], Report]]:
     """Return what rules say of one function, in live code only. `is_step`: as it runs each step.
 
-    `mend` gives them fixes, for which it may ask for the whole `file`. Raises `UnparsedError` if
+    `mend` gives them fixes, for which it may ask for the whole `file`. `is_scripted`: as in `Mendable`. Raises `UnparsedError` if
     libcst cannot parse what Python can.
     """
     shift = line_shift(function)
@@ -88,7 +93,7 @@ def reports_of(
     ]
     if mend is None or not said:
         return said
-    mendable = Mendable(subject, tree, source, file or (lambda: source))
+    mendable = Mendable(subject, tree, source, file or (lambda: source), is_scripted)
     fixed = mend(mendable, [(rule.about.code, report) for rule, report in said])
     return [(rule, report) for (rule, _), report in zip(said, fixed, strict=True)]
 

@@ -38,6 +38,7 @@ class Facts:
         self.source = function.source
         self.tree = function.tree
         self._function = function
+        self.is_scripted = function.is_scripted
         self._rule = Rule(function.subject)
 
     def value(self, node: cst.CSTNode) -> Value:

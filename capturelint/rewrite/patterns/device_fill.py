@@ -3,7 +3,7 @@
 `torch.tensor(0.5, device=d)` is `torch.full((), 0.5, device=d)`, `torch.tensor([1, 1], device=d)` is
 `torch.full((2,), 1, device=d)`, `torch.tensor([0, 1, 2], device=d)` is `torch.arange(3, device=d)`, and
 `x.new_tensor(0.5)` is `x.new_full((), 0.5)`. Type and value are the same for every dtype, and so are
-the errors of numbers that do not fit.
+the errors of numbers that do not fit; but for fractions and numbers below zero in `uint64`, which a fill takes.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     ]
     if others:
         return site.refusal("ARGUMENTS", "it has arguments that a fill has not", _BUFFER)
+    if _raises_only_as_data(site, call, data.value):
+        return site.refusal("ERROR", "uint64 refuses this number, and a fill would not", _BUFFER)
     rest = "".join(f", {site.facts.text(arg)}" for arg in call.args[1:])
     if name in _FUNCTIONS:
         return _of_function(site, call, data.value, rest)
@@ -71,6 +73,15 @@ def _of_function(
     if found is None or argument(call, "dtype") is not None:
         return site.refusal("VALUE", "its data are no single number and no range", _BUFFER)
     return site.with_torch(Grade.PROVEN, call, f"{{torch}}.arange({arguments_of(found)}{rest})")
+
+
+def _raises_only_as_data(site: Site, call: cst.Call, data: cst.BaseExpression) -> bool:
+    """Return whether a number is no `uint64`: `torch.tensor` raises then, `torch.full` does not."""
+    dtype, alone = argument(call, "dtype"), number(data)
+    if dtype is None or not site.facts.text(dtype).endswith("uint64"):
+        return False
+    items = [item for _, item in numbers(data) or ()] if alone is None else [alone]
+    return any(isinstance(item, float) or item < 0 for item in items)
 
 
 def _fill(site: Site, data: cst.BaseExpression) -> tuple[str, str]:

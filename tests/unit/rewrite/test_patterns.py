@@ -26,6 +26,7 @@ GUARD = "if not (torch.cuda.is_available() and torch.cuda.is_current_stream_capt
         ("torch.tensor([0, 1], device='cuda')", "torch.arange(2, device='cuda')"),
         ("x.new_tensor(-1)", "x.new_full((), -1)"),
         ("x.new_tensor(1, dtype=torch.long)", "x.new_full((), 1, dtype=torch.long)"),
+        ("x.new_tensor(1, dtype=torch.uint64)", "x.new_full((), 1, dtype=torch.uint64)"),
         ("torch.zeros(2, 3).view(-1).to(x.device)", "torch.zeros(2, 3, device=x.device).view(-1)"),
         ("torch.ones(x.shape[0]).to(device='cuda')", "torch.ones(x.shape[0], device='cuda')"),
         ("torch.arange(2, 9).to('cuda:1', non_blocking=True)", "torch.arange(2, 9, device='cuda:1')"),
@@ -46,6 +47,9 @@ def test_an_expression_is_written_for_the_device(old: str, new: str) -> None:
         ("return x + torch.tensor([1, 1.0], device=x.device)", "its data are no single number"),
         ("return x / torch.tensor([0.0, -0.0], device=x.device)", "its data are no single number"),
         ("return x / x.new_tensor([-0.0, 0.0])", "its data are no single number"),
+        # They raise, and a fill does not.
+        ("return x + torch.tensor(1.5, dtype=torch.uint64, device=x.device)", "uint64 refuses this number"),
+        ("return x + x.new_tensor([-1, -1], dtype=torch.uint64)", "uint64 refuses this number"),
         # Infinity in float16, where filling with it raises.
         ("return x + torch.tensor([70000.0, 70000.0], device=x.device)", "its data are no single"),
         ("return x + torch.tensor(x.shape[0], device=x.device)", "its data are no single number"),
@@ -209,6 +213,33 @@ def test_nor_gets_one_what_the_file_has_compiled_further_down() -> None:
     text = f"{IMPORTS}def step(x: Tensor):\n    print(x)\n    return x\n\n\nfast = torch.jit.script(step)\n"
 
     assert fixed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("other", "is_kept"),
+    [
+        ("from m import M\nfast = torch.jit.script(M())\n", True),
+        (
+            "from torch.jit import script\ndef export(model):\n    return script(model, None)\n",
+            True,
+        ),
+        ("def own(x): ...\nfast = torch.jit.script(own)\n", False),
+        ("@torch.jit.script\ndef own(x): ...\n", False),
+    ],
+)
+def test_nor_does_what_another_file_of_the_project_may_compile(
+    other: str, is_kept: bool, tmp_path: Path
+) -> None:
+    text = f"{IMPORTS}class M(torch.nn.Module):\n    def forward(self, x: Tensor):\n        print(x)\n        return x\n"
+    (tmp_path / "m.py").write_text(text)
+    (tmp_path / "export.py").write_text(f"import torch\n{other}")
+    config = Config(root=tmp_path, preset=(), jobs=1)
+
+    (one,) = check([tmp_path], config, RULES, mend=mended).findings
+
+    assert one.code == "CL103"
+    assert (one.fix is None) is is_kept
+    assert ("TorchScript" in one.refusal) is is_kept
 
 
 @pytest.mark.parametrize(
