@@ -8,6 +8,11 @@ from capturelint.rewrite.blocks import assigned_names, names_in, read_names, sta
 from capturelint.rewrite.conditions import refuse
 from capturelint.rewrite.observed import Observed
 
+# bfloat16, width 2048 and 4096, 16 experts, 2 for each row; H200, torch 2.11.
+_MEASURED = (
+    "On an H200 a graph of such a loop, 8 times the work, took 0.36 of the time of the eager one before for 1"
+    " row, 0.26 for 256, and 3.2 times its time for 8192"
+)
 _HINT = "`--all-experts` writes it so, which pays for few rows, as in decoding"
 
 
@@ -46,8 +51,16 @@ def cost_of(loop: cst.For, mask: cst.BaseExpression, choices: int, facts: Observ
     """
     counts = facts.observation.counts
     turns = round(counts[facts.span(mask)] / max(counts[facts.span(loop.iter)], 1))
-    times = f"{turns / choices:.3g} times the work of the experts"
-    what = f"all {turns} experts run on all rows, and {choices} of them for each: {times}"
     if not facts.allowed.all_experts:
-        raise refuse(facts, loop, "COST", f"without a choice of rows, {what}", _HINT)
-    return what
+        raise refuse(facts, loop, "COST", *refusal_of(turns, choices))
+    return f"{_in_words(turns, choices)}. {_MEASURED}"
+
+
+def refusal_of(turns: int, choices: int) -> tuple[str, str]:
+    """Return why a loop of so many turns stays, `choices` of them for each row, and what to do."""
+    return f"without a choice of rows, {_in_words(turns, choices)}", _HINT
+
+
+def _in_words(turns: int, choices: int) -> str:
+    times = f"{turns / choices:.3g} times the work of the experts"
+    return f"all {turns} experts run on all rows, and {choices} of them for each: {times}"

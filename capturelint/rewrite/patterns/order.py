@@ -17,6 +17,7 @@ from capturelint.rewrite.patterns import (
     choice,
     from_source,
     gathered,
+    hits,
     host_made,
     larger,
     lengths,
@@ -54,7 +55,7 @@ class Pattern(Protocol):
 PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
-        *(splitting, printing, asserted, lengths, reading, roundtrip, host_made, positions),
+        *(splitting, printing, asserted, lengths, hits, reading, roundtrip, host_made, positions),
         *(from_source, buffered, larger, choice, reduced, masked, packed, gathered, bounded),
         *(branch, predicated, repeated, unbounded),
     ),

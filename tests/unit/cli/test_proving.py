@@ -90,6 +90,8 @@ def test_a_clean_file_is_rewritten_and_a_dirty_one_left(capsys: pytest.CaptureFi
     [
         (["--fix", "--diff"], "`--fix` writes and `--diff` shows; leave one of them out"),
         (["--allow-dirty"], "`--allow-dirty` needs `--fix` or `--diff` beside it"),
+        (["--all-experts"], "`--all-experts` needs `--fix` or `--diff` beside it"),
+        (["--unsafe-fixes"], "`--unsafe-fixes` needs `--fix` or `--diff` beside it"),
         (["--exclude-as", "torch"], "`--exclude-as` needs `--fix` or `--diff` beside it"),
         (
             ["--diff", "--exclude-as", "vlm"],
