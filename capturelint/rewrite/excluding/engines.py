@@ -99,10 +99,9 @@ def _run_between_graphs(self, {given}, output) -> None:
 
 
 HEADS: Mapping[str, str] = {
-    "vllm": "vLLM 0.33 (not run here): pieces need cudagraph_mode PIECEWISE or FULL_AND_PIECEWISE; full"
-    " graphs of decode steps still hold the module",
-    "sglang": "SGLang 0.5.23 (not run here): `--cuda-graph-backend-decode breakable`, and for prefill"
-    " `--cuda-graph-backend-prefill breakable`; full graphs still hold the module",
+    "vllm": "vLLM 0.33 (not run here): with cudagraph_mode PIECEWISE, as full graphs would capture it",
+    "sglang": "SGLang 0.5.23 (not run here): with `--cuda-graph-backend-decode breakable` and"
+    " `--cuda-graph-backend-prefill breakable`, as full graphs would capture it",
 }
 SNIPPETS: Mapping[str, Callable[[Module], str]] = {"vllm": vllm, "sglang": sglang}
 PACKAGE = "breakable_cuda_graphs"  # what the form `torch` needs

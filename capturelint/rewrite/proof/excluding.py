@@ -225,9 +225,13 @@ def _methods(
 
 
 def notes_on(those: Sequence[Excluded], proof: str) -> Iterator[str]:
-    """Yield what the user must know of classes that run eagerly."""
-    names = ", ".join(dict.fromkeys(f"{one.told.path} ({one.cls.__name__})" for one in those))
-    yield f"{names} runs eagerly between captured pieces; {proof}"
+    """Yield what the user must know of modules that run eagerly."""
+    paths: dict[str, list[str]] = {}
+    for one in those:
+        paths.setdefault(one.cls.__name__, []).append(one.told.path)
+    for name, (first, *others) in paths.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"{name} ({first}{more}) runs eagerly between captured pieces; {proof}"
     yield (
         "capture with `breakable_graph` of breakable-cuda-graphs (0.1.0 was read, not run), which must be"
         " installed, in place of `torch.cuda.graph`; replay in the modes of the capture, such as `no_grad`"

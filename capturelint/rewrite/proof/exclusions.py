@@ -11,6 +11,7 @@ from capturelint.debug.events import Event, Said
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.paths import is_below
 from capturelint.debug.warmup import Warm
+from capturelint.finding import Effect
 from capturelint.rewrite.excluding.engines import suggestion
 from capturelint.rewrite.proof.excluding import (
     Excluded,
@@ -54,7 +55,10 @@ class Exclusions:
         """Return the modules to blame for lines that are `kept`, one for each class."""
         places = {one.place for one in kept}
         self._kept = list(kept)
-        self._stays = [one for one in culprits if one.place in places]
+        # What pad rows leak, they leak eagerly too.
+        self._stays = [
+            one for one in culprits if one.place in places and one.effect is not Effect.LEAKS
+        ]
         roots = self.warm.instance.parts
         paths = list(dict.fromkeys(one.module for one in self._stays))
         inner = outermost(path for path in paths if path not in roots)
@@ -105,7 +109,7 @@ class Exclusions:
         benches = [self.bench(part, _PIECES) for part in self.warm.instance.parts.values()]
         with self.rewritten():
             proof = proven(new, classes, self.warm, benches)
-        self.texts, self.notes = new, tuple(notes_on(classes, proof))
+        self.texts, self.notes = new, tuple(notes_on(list(self._those.values()), proof))
 
     def _keep(self, culprits: Sequence[Culprit], why: str) -> None:
         """Add to the reason of lines that stay why their modules cannot be excluded."""

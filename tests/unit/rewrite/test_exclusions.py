@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -143,6 +144,20 @@ def test_what_is_not_proven_stays_with_the_reason(
         assert all(reason.startswith(words) for reason, words in zip(reasons, why, strict=True))
 
     in_fork(body)
+
+
+def test_what_pad_rows_leak_is_not_mended_by_running_it_eagerly() -> None:
+    from capturelint.finding import Effect
+    from capturelint.rewrite.proof.exclusions import Exclusions
+    from capturelint.verdict import Certainty, Culprit, Kept, Place
+
+    place = Place("m.py", 3)
+    leaking = Culprit("inner", "Inner", place, "", Effect.LEAKS, Certainty.SHOWN, "")
+    nothing: Any = SimpleNamespace(instance=SimpleNamespace(parts={"": None}))
+    exclusions = Exclusions(nothing, nothing, nothing, nothing, nothing, nothing)
+
+    assert exclusions.classes([leaking], [Kept(place, "why")]) == []
+    assert exclusions.kept({}, "torch") == [Kept(place, "why")]
 
 
 def test_for_a_server_it_is_said_what_to_write(tmp_path: Path, in_fork: InFork) -> None:
