@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +15,11 @@ from capturelint.lint.homes import CLAIMED, roots_of
 _CLIMB = 12
 _SAMPLE = 40
 _RELATIVE = re.compile(rb"^[ \t]*from[ \t]+\.", re.M)
+# A name that is imported, and the first part of it or what is taken from it.
+_IMPORTED = re.compile(
+    rb"^[ \t]*(?:from|import)[ \t]+(\w+)(?:\.|[ \t]+import[ \t]+\(?\s*)(\w+)", re.M
+)
+_PACKAGES = 8
 _NEAREST = ("*.py", "*/*.py", "*/*/*.py")
 
 
@@ -24,6 +29,7 @@ class Modules:
     def __init__(self, root: Path) -> None:
         self._roots = [Path(one) for one in roots_of(root)]
         self._spaces: dict[Path, bool] = {}
+        self._said: dict[Path, set[tuple[bytes, bytes]]] = {}
         self._names: dict[Path, str] = {}
         self._folders: dict[str, Path] = {}
         self._packages: dict[Path, bool] = {}
@@ -110,18 +116,23 @@ class Modules:
         return known
 
     def _is_imported(self, top: Path) -> bool:
-        name = re.escape(top.name).encode()
-        wanted = re.compile(
-            rb"^[ \t]*(?:from|import)[ \t]+" + name + rb"(?:\.|[ \t]+import[ \t]+\(?\s*)(\w+)", re.M
-        )
-        for path, text in chain(_some_texts(top), _some_texts(top.parent, ("*.py",))):
-            for word in wanted.findall(text):
-                inner = top / word.decode("utf-8", "replace")
-                if inner.is_dir() or inner.with_suffix(".py").is_file():
-                    return True
-            if top in path.parents and self._climbs(path, top, text):
+        for path, text in _some_texts(top):
+            if _has(top, _IMPORTED.findall(text)):
                 return True
-        return False
+            if self._climbs(path, top, text):
+                return True
+        return _has(top, self._said_beside(top.parent))
+
+    def _said_beside(self, root: Path) -> set[tuple[bytes, bytes]]:
+        """Return what files in a root, and in the packages there, import: names, each with a part of it."""
+        known = self._said.get(root)
+        if known is None:
+            packages = [one for one in sorted(root.iterdir()) if self._is_package(one)]
+            texts = chain(_some_texts(root, ("*.py",)), *map(_some_texts, packages[:_PACKAGES]))
+            known = self._said[root] = {
+                pair for _, text in texts for pair in _IMPORTED.findall(text)
+            }
+        return known
 
     def _climbs(self, path: Path, top: Path, text: bytes) -> bool:
         """Return whether a file that no `__init__.py` is around says `from . import ...`."""
@@ -143,6 +154,16 @@ class Modules:
             known = (folder / "__init__.py").is_file()
             self._packages[folder] = known
         return known
+
+
+def _has(top: Path, imported: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether some of the names that are imported are of files or folders in `top`."""
+    name = top.name.encode()
+    for word in {part.decode("utf-8", "replace") for first, part in imported if first == name}:
+        inner = top / word
+        if inner.is_dir() or inner.with_suffix(".py").is_file():
+            return True
+    return False
 
 
 def _some_texts(folder: Path, patterns: Sequence[str] = _NEAREST) -> Iterator[tuple[Path, bytes]]:

@@ -124,3 +124,28 @@ def test_imports_tell_of_a_namespace_around_a_package(
     written(tmp_path, files)
 
     assert Modules(tmp_path).name_of(tmp_path / "space" / "core" / "a.py")[0] == module
+
+
+@pytest.mark.parametrize("root", ["", "src/"])
+@pytest.mark.parametrize(
+    ("line", "is_followed"),
+    [
+        ("from ns.inner.ops import f", True),
+        ("from ns.inner import ops; f = ops.f", True),
+        ("from nsx.inner.ops import f", False),
+        ("from ns.other.ops import f", False),
+    ],
+)
+def test_a_package_beside_it_may_tell_of_a_namespace(
+    root: str, line: str, is_followed: bool, tmp_path: Path
+) -> None:
+    files = {
+        f"{root}ns/inner/ops.py": "def f(x): return x\n",
+        f"{root}pkg/__init__.py": "",
+        f"{root}pkg/deep/m.py": f"{line}\n# capturelint: captured\ndef step(x):\n    f(x)\n",
+    }
+
+    assert captured(tmp_path, files) == {
+        "pkg.deep.m.step",
+        *(["ns.inner.ops.f"] * is_followed),
+    }
