@@ -115,6 +115,11 @@ class Observed(Facts):
         seen = self.seen(node)
         return bool(seen) and all((one.kind, one.name) == ("number", "int") for one in seen)
 
+    def is_known_number(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression ran, and was an integer or a fraction each time."""
+        seen = self.seen(node)
+        return bool(seen) and all(one.kind == "number" and one.name != "bool" for one in seen)
+
     def is_known_device(self, node: cst.CSTNode) -> bool:
         """Return whether an expression ran, and was a `torch.device` each time."""
         seen = self.seen(node)

@@ -63,6 +63,10 @@ class Facts:
         """Return whether an expression is known to be a device whatever the source says of it."""
         return False
 
+    def is_known_number(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
+        """Return whether an expression is known to be a number of Python's."""
+        return False
+
     def is_known_host(self, node: cst.CSTNode) -> bool:  # noqa: ARG002 - the source does not tell
         """Return whether an expression is known to be a tensor on the host."""
         return False

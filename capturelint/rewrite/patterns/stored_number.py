@@ -34,7 +34,7 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
         return site.refusal("TARGETS", "the number is assigned to more than this", _HINT)
     if not facts.is_surely_tensor(target.value) or not is_repeatable(target.value, facts):
         return site.refusal("TWICE", "the tensor that it is stored in has no name", _HINT)
-    if number(statement.value) is None:
+    if number(statement.value) is None and not facts.is_known_number(statement.value):
         return site.refusal("VALUE", "what is stored is no written number", _HINT)
     indices, value = indices_of(target), facts.text(statement.value)
     if not _has_slices(target) and all(is_one_int(index, facts) for index in indices):

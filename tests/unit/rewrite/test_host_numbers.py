@@ -62,6 +62,7 @@ def _check(folder: Path, old: str, new: str) -> None:
          "i = torch.arange(n, device=x.device).unsqueeze(-1)\nreturn x[i, y.argmax(1)]"),
         ("x = x * 2\nx[torch.where(x.sum(-1) == 0)] = 1.0\nreturn x",
          "x = x * 2\nx[x.sum(-1) == 0] = 1.0\nreturn x"),
+        ("x = x * 2\nx[0, 1] = n / 2\nreturn x", "x = x * 2\nx[0, 1].fill_(n / 2)\nreturn x"),
         ("return x * max(x.abs().max(), y.abs().max())",
          "return x * (torch.where(y.abs().max() > x.abs().max(), y.abs().max(), x.abs().max()))"),
     ],
