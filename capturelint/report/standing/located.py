@@ -87,8 +87,10 @@ def _now(finding: Finding, file: _File) -> Span | None:
 
 def _is_same(function: str, name: str) -> bool:
     """Return whether a dotted name that may begin with a module's is that of a function in it."""
+    if not function:
+        return True  # it was not told
     if not name:
-        return not function or function.endswith(MODULE_BODY)
+        return function.endswith(MODULE_BODY)
     return f".{function}".endswith(f".{name}")
 
 
@@ -134,5 +136,5 @@ def _read(path: Path) -> _File | None:
     """Return the file at `path`, or None where it cannot be read."""
     try:
         return _File(tuple(decode(read_data(path)[0], path).split("\n")))
-    except UnreadableFileError:
+    except (UnreadableFileError, ValueError):  # no file has a name with a zero byte
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from capturelint.finding import Effect, Finding, Span
 
 _EFFECTS = {effect.value: effect for effect in Effect}
 _LARGEST = 1 << 31
+_CODE = re.compile(r"CL\d{3}")
 
 
 class FindingsError(CapturelintError):
@@ -136,6 +138,8 @@ def _finding(value: object, path: Path, where: str) -> Finding:
             raise FindingsError(path, f"is broken: {where} has no number `{key}`")
         return found
 
+    if not _CODE.fullmatch(text("code")):
+        raise FindingsError(path, f"is broken: `code` of {where} is none of a rule")
     effects = item.get("effect")
     if not isinstance(effects, list) or not all(one in _EFFECTS for one in map(str, effects)):
         raise FindingsError(path, f"is broken: `effect` of {where} is none that is known")

@@ -52,6 +52,7 @@ def test_columns_become_bytes_and_paths_real() -> None:
 def test_a_line_that_moved_in_its_function_is_found() -> None:
     assert now("import torch\n\n" + SOURCE) == (5, 12)
     assert now(SOURCE.replace("    ", "  ")) == (3, 8)
+    assert now("import torch\n\n" + SOURCE, replace(FOUND, function="")) == (5, 12)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,8 @@ def test_paths_may_be_relative_to_a_folder_above_the_file(
 
 
 def test_missing_files_and_notebooks_are_told() -> None:
-    [missing, cell] = located([replace(FOUND, path="no.py"), replace(FOUND, cell=3)], [])
+    odd = [replace(FOUND, path=path) for path in ("no.py", "a\0b.py", "", "x" * 5000, "\udce9.py")]
+    [*missing, cell] = located([*odd, replace(FOUND, cell=3)], [])
 
-    assert missing.problem.startswith("there is no such file")
+    assert all(one.problem.startswith("there is no such file") for one in missing)
     assert cell.problem == "it is in a notebook, which a run does not watch"

@@ -60,6 +60,7 @@ def _document(**changed: Any) -> str:
         (_document(line=-1), "is broken: findings[0] has no number `line`"),
         (_document(line=True), "is broken: findings[0] has no number `line`"),
         (_document(effect=["odd"]), "is broken: `effect` of findings[0] is none that is known"),
+        (_document(code="X\n"), "is broken: `code` of findings[0] is none of a rule"),
         (_document(path=3), "is broken: findings[0] has no text `path`"),
     ],
 )
