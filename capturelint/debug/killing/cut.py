@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -113,6 +114,7 @@ class _Walk:
         self._at: tuple[int, ...] = ()
         self._made = [0]
         self._lines = self._operations = 0
+        self._is_over = False
 
     def call(
         self, module: nn.Module, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -120,6 +122,7 @@ class _Walk:
         """Run one call of a module."""
         if module is self._root:
             return run(*args, **kwargs)
+        self.stop_if_over()
         if self._at == self._watched:
             self._contents.calls.append(self._paths(module))
         self._made[-1] += 1
@@ -139,7 +142,7 @@ class _Walk:
         if self._at != self._watched:
             return
         if self._cut is not None and 0 < self._cut.lines <= self._lines:
-            raise _Enough
+            self._stop()
         self._lines += 1
         self._contents.lines.append(place_at(frame.f_code, frame.f_lineno))
 
@@ -152,15 +155,24 @@ class _Walk:
         elif self._cut.operations and self._cut.lines in (0, self._lines):
             self._operations += 1
             if self._operations >= self._cut.operations:
-                raise _Enough
+                self._stop()
+
+    def stop_if_over(self) -> None:
+        """Stop once more where that was caught, as what finalizers raise is."""
+        if self._is_over:
+            raise _Enough
+
+    def _stop(self) -> None:
+        self._is_over = True
+        raise _Enough
 
     def _enter(self) -> None:
         if self._cut is not None and self._cut.is_before and self._at == self._watched:
-            raise _Enough
+            self._stop()
 
     def _leave(self) -> None:
         if self._cut is not None and self._at == self._watched:
-            raise _Enough
+            self._stop()
 
 
 class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves it so
@@ -183,6 +195,7 @@ class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch l
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
+        self._walk.stop_if_over()
         result = func(*args, **(kwargs or {}))
         self._walk.operation(str(func))
         return result
@@ -190,7 +203,10 @@ class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch l
 
 @contextmanager
 def _walked(walk: _Walk, modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Tell `walk` of what runs inside. Another tracer is off meanwhile."""
+    """Tell `walk` of what runs inside. Another tracer is off meanwhile.
+
+    So is the garbage collector: what it calls is no line of what runs.
+    """
 
     def inside(frame: FrameType, event: str, arg: object) -> Any:  # noqa: ARG001 - as Python calls it
         if event == "line":
@@ -200,10 +216,13 @@ def _walked(walk: _Walk, modules: Iterable[nn.Module]) -> Iterator[None]:
     def enter(frame: FrameType, event: str, arg: object) -> Any:  # noqa: ARG001 - as Python calls it
         return inside if is_users(frame.f_code) else None
 
-    before = sys.gettrace()
+    before, is_collecting = sys.gettrace(), gc.isenabled()
     with every_call_through(walk.call, modules), _Operations(walk):
+        gc.disable()
         sys.settrace(enter)
         try:
             yield
         finally:
             sys.settrace(before)
+            if is_collecting:
+                gc.enable()
