@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from capturelint.rewrite.blocks import read_names
 from capturelint.rewrite.conditions import RefusedError, grouped, refuse
 from capturelint.rewrite.distinct import degree, is_linear, names_a_row_once
 from capturelint.rewrite.lines import ungrouped
@@ -51,6 +52,7 @@ class Gathering:
         self._copies = (
             sum(not isinstance(self._bound_by(one), cst.Assign) for one in statements) > 1
         )
+        self._read = frozenset[str]()
         self._degrees: dict[str, int] = {}
         self._once = names_a_row_once(found, facts)
 
@@ -106,13 +108,16 @@ class Gathering:
         if stored is None:
             raise self._other(statement)
         held, sign, value = stored
+        self._read |= (read_names(held) | read_names(value)) - self._rows.packed
         self._check_once(statement, held, sign, value)
         return self._stored(held, sign, value)
 
     def _assigned(self, small: cst.Assign) -> str:
         target = small.targets[0].target
-        if not self._rows.is_packed(small.value):
+        anew = read_names(target) - self._rows.packed
+        if not self._rows.is_packed(small.value) or anew & (self._read | read_names(small.value)):
             raise self._other(small)
+        self._read |= read_names(small.value) - self._rows.packed
         if isinstance(target, cst.Tuple):
             names = [one.value.value for one in target.elements if isinstance(one.value, cst.Name)]
             if len(names) != len(target.elements) or self._copies:

@@ -15,11 +15,14 @@ from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import torch_in_file
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
-from capturelint.rewrite.purity import is_pure_function
 from capturelint.rewrite.site import indices_of
 from capturelint.rule import method_call
 
 _MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
+# Whatever these give is memory of its own.
+_NEW = frozenset(
+    f"torch.{name}" for name in "isin matmul maximum minimum nn.functional.linear where".split()
+)
 _HINT = "make it once, in `__init__` with `register_buffer(..., persistent=False)`"
 _NOTE = "a module that is made on the meta device has to make its new buffers anew"
 _CONVERTED = "`.half()` and `.to(dtype)` of its module convert the new buffer `{name}`"
@@ -144,4 +147,4 @@ def _is_only_read(node: cst.CSTNode, facts: Observed) -> bool:
     call = next(facts.around(parent)) if isinstance(parent, cst.Arg) else None
     if not isinstance(call, cst.Call):
         return False
-    return is_pure_function(call, facts.full_name(call.func))
+    return facts.full_name(call.func) in _NEW

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from capturelint.rewrite.all_rows import goes_over_all
 from capturelint.rewrite.bindings import Way, bindings
 from capturelint.rewrite.blocks import names_in, statements_of
 from capturelint.rewrite.conditions import RefusedError, grouped, read_tensor, refuse
@@ -173,7 +174,9 @@ def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[
     if len(shape) < 2 or count != shape[:1] or not kinds <= _INTEGERS:
         reason = f"`{lengths}` is not one length for each row of `{held}`"
         raise refuse(facts, node, "SHAPE", reason, _HINT)
-    _check_turns(node, shape[0], facts)
+    if not goes_over_all(node, (fill.held, fill.lengths), shape[0], facts):
+        what = facts.text(node.iter)
+        raise refuse(facts, node, "TURNS", f"`{what}` may not go over all rows", _HINT)
     _check_value(fill, facts)
     ends = grouped(fill.lengths, lengths)
     if not _is_count(fill.lengths, facts):
@@ -184,49 +187,6 @@ def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[
     if len(shape) > 2:
         places = f"({places})[...{', None' * (len(shape) - 2)}]"
     yield f"{held}.masked_fill_({places}, {facts.text(fill.value)})"
-
-
-def _check_turns(node: cst.For, rows: int, facts: Observed) -> None:
-    """Raise unless a loop goes over all rows, whatever their number."""
-    call = node.iter
-    assert isinstance(call, cst.Call), "that makes it a site"
-    if facts.full_name(call.func) == "builtins.enumerate":
-        return
-    given = call.args[0].value
-    if isinstance(given, cst.Name):
-        places = bindings(facts.tree, given.value) or []
-        is_once = len(places) == 1 and places[0].way in (Way.VALUE, Way.ITEM)
-        given = places[0].source if is_once else given
-    counts = facts.observation.counts
-    inner = statements_of(node.body)[0]
-    small = only_statement(inner)
-    assert isinstance(small, cst.Assign), "that makes it a site"
-    target = small.targets[0].target
-    assert isinstance(target, cst.Subscript), "that makes it a site"
-    turns, starts = counts[facts.span(target.value)], counts[facts.span(call)]
-    if not _is_size(given, facts) or turns != rows * starts:
-        what = facts.text(call)
-        raise refuse(facts, node, "TURNS", f"`{what}` may not go over all rows", _HINT)
-
-
-def _is_size(node: cst.BaseExpression, facts: Observed) -> bool:
-    """Return whether an expression is the length of a tensor, or its shape."""
-    text = facts.text(node)
-    held: cst.CSTNode | None = None
-    if isinstance(node, cst.Call):
-        called = method_call(node)
-        is_len = facts.full_name(node.func) == "builtins.len" and len(node.args) == 1
-        is_size = (
-            called is not None and called[1] == "size" and text.endswith((".size(0)", ".size()"))
-        )
-        held = (
-            node.args[0].value if is_len else called[0] if called is not None and is_size else None
-        )
-    elif isinstance(node, cst.Subscript) and text.endswith(".shape[0]"):
-        held = node.value.value if isinstance(node.value, cst.Attribute) else None
-    elif isinstance(node, cst.Attribute) and node.attr.value == "shape":
-        held = node.value
-    return held is not None and facts.is_tensor(held)
 
 
 def _check_value(fill: _Fill, facts: Observed) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import libcst as cst
 
-from capturelint.rewrite.blocks import names_around
+from capturelint.rewrite.blocks import names_around, read_names
 from capturelint.rewrite.conditions import RefusedError, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of, ungrouped
@@ -93,7 +93,10 @@ def _line(
         return "pass"
     target = target_of(small)
     if isinstance(target, cst.Name) and isinstance(small, cst.Assign):
-        if target.value == facts.text(region.mask) or not rows.is_packed(small.value):
+        is_shrunk = target.value in read_names(small.value) - rows.packed
+        is_again = is_shrunk and facts.nearest(region.first, cst.For) is not None
+        is_mask = target.value == facts.text(region.mask)
+        if is_mask or is_again or not rows.is_packed(small.value):
             raise refuse(
                 facts,
                 statement,

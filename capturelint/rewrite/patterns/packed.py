@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from capturelint.rewrite.blocks import read_names
 from capturelint.rewrite.conditions import RefusedError, grouped, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of
@@ -62,6 +63,8 @@ def _line(
     for one in (held, mask):
         if why := impurity(one, facts) or partiality(one, facts):
             raise refuse(facts, one, "IMPURE", why, _HINT)
+    if not read_names(held).isdisjoint(read_names(rows)):
+        raise refuse(facts, rows, "OVERLAP", "it reads what it writes to", _HINT)
     rest = rank(held, facts) - rank(mask, facts)
     whole = {(one.dtype, one.shape[len(one.shape) - rest :]) for one in facts.seen(held)}
     given = {(one.dtype, one.shape[1:]) for one in facts.seen(rows)}

@@ -123,6 +123,7 @@ def test_of_a_mask_that_is_turned_around_the_other_dimension_is_of_rows() -> Non
         ("i, k = torch.where(sel == 1)\ny.index_add_(0, i, x[i] + w[i, k, None])",
          "a row of `y` may be named twice"),
         ("i, k = torch.where(sel == 1)\ny[k] = x[i]", "the positions are not used as those of rows"),
+        ("i = m.nonzero().squeeze(-1)\nx = x[i]\ny[i] = x", "`x = x[i]` is not over the rows"),
         ("i = m.nonzero().squeeze()\ny[i] = x[i]", ""),
         ("i = m.nonzero().squeeze(-1)\ny[i[:1]] = x[i[:1]]", "the positions are not used as those"),
     ],

@@ -64,6 +64,8 @@ def test_a_loop_over_rows_is_one_fill_that_fills_the_same(old: str, new: str) ->
     ("body", "reason"),
     [
         ("for i in range(2):\n    m[i, : n[i]] = 1", "`range(2)` may not go over all rows"),
+        ("t, b = torch.zeros(5, 3).shape\nfor i in range(b):\n    m[i, : n[i]] = 1", "`range(b)` may not"),
+        ("b = k.shape[0]\nfor i in range(b):\n    m[i, : n[i]] = 1", "`range(b)` may not go over all"),
         ("for i in range(m.shape[1] - 2):\n    m[i, : n[i]] = 1", "`range(m.shape[1] - 2)` may not"),
         ("for i in range(m.shape[0]):\n    m[i, : n[i]] = 1\nm = m[i]", "`i` is read elsewhere too"),
         ("for i in range(len(n)):\n    m[i, : n[i]] = 1\nelse:\n    m = m + 1", "it has an `else`"),

@@ -58,6 +58,7 @@ def test_what_may_raise_is_written_for_the_device_if_allowed(
         (asserted, "if x.sum() < 0:\n    x = x + 1\nelif x.max() < 0:\n    raise ValueError", "it is an `elif`"),
         (asserted, "try:\n    assert x.sum() > 0\nexcept AssertionError:\n    x = x + 1", "it stands in a `try`"),
         (packed, "x[m] = rows[:1]", "what is stored may be one row for all places"),
+        (packed, "x[m] = x[:2] * 1", "it reads what it writes to"),
         (packed, "x[m] = rows[0]", "what is stored may be one row for all places"),
         (packed, "x[m] = x[m] * 2", ""),
         (reduced, "y = x[m].argmax()", "of an empty selection it raises"),
