@@ -107,6 +107,11 @@ def test_what_did_not_run_is_not_reached_though_its_line_is_to_blame() -> None:
             READ,
             "layer, which ran it, was not captured whole",
         ),
+        (
+            report(("", Verdict.REFUSES)),
+            replace(READ, code="CL702"),
+            "layer, which ran it, was not captured whole",
+        ),
         (report(unplaced=(SYNC,)), READ, "layer is to blame, and no line of it is known"),
         (blaming(culprit(line=0)), READ, "layer is to blame, and no line of it is known"),
         (
