@@ -53,6 +53,7 @@ class Mark(Enum):
     RETAINED = "it keeps an argument in an attribute, which the next call reads"
     FIRST_VALUE = "it keeps what the first call was given, which later work reads"
     GROWN = "it makes a container or a tensor longer, which the next call reads"
+    UNFORKED = "it enters a stream that nothing around it has wait for the capturing one"
 
 
 class Source(NamedTuple):

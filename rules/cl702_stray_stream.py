@@ -23,7 +23,8 @@ then `torch.cuda.current_stream().wait_stream(side)`; or the same with events. I
 Around a region, a warm-up on a new stream that has not waited for the current one is reported too: it
 may read inputs before they are written.
 
-Where a function, or a region that it captures, waits for anything before or after, by a stream or an event, or is not seen to make or
+Of a stream that an attribute or a module holds, work is reported where no function that leads there, and none
+that these call, has streams wait. Where a function, or a region that it captures, waits for anything before or after, by a stream or an event, or is not seen to make or
 hold the stream itself, nothing is reported: the other half may be elsewhere.
 """
 
@@ -38,6 +39,7 @@ from capturelint.rule import (
     Deed,
     Effect,
     Inside,
+    Mark,
     Region,
     Rule,
     Site,
@@ -93,7 +95,7 @@ class StrayStream(Rule):
             maker = maker or self._made.get(text, "")
             if maker.endswith(".default_stream"):
                 self._say_default(call, text)
-            elif self._is_side(stream, maker):
+            elif self._is_side(call, maker):
                 self._entered.append((call, text, len(self._waits)))
 
     def leave_Module(self, original_node: cst.Module) -> None:  # noqa: ARG002  (libcst names it)
@@ -166,11 +168,8 @@ class StrayStream(Rule):
             method != "wait_stream" or text == given for method, _, given in self._waits[before:]
         )
 
-    def _is_side(self, stream: cst.BaseExpression, maker: str) -> bool:
-        if maker:
-            return maker in _MAKERS
-        is_held = isinstance(stream, cst.Attribute)
-        return is_held and self.value(stream).name in _MAKERS
+    def _is_side(self, call: cst.Call, maker: str) -> bool:
+        return maker in _MAKERS if maker else self.mark(call) is Mark.UNFORKED
 
     def _say_default(self, node: cst.Call, text: str) -> None:
         message = f"work on `{text}` runs once, at capture, and in no replay"

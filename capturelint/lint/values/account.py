@@ -192,4 +192,5 @@ def kept_of(kept: Kept, coding: Coding, places: Places, function: int) -> list[o
         sorted(map(coding.name, kept.item_numbers)),
         [[coding.name(name), places.span(span)] for name, span in kept.remembered],
         [places.span(span) for span in kept.moved],
+        [int(kept.waits), *(places.span(span) for span in kept.streams)],
     ]

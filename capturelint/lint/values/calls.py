@@ -23,6 +23,7 @@ from capturelint.lint.values.notes import note_name, note_operands
 from capturelint.lint.values.outside import call_outside
 from capturelint.lint.values.own_calls import note_own_call
 from capturelint.lint.values.regional import REGIONAL, mark_region
+from capturelint.lint.values.streams import note_streams
 
 # They ask only for the form of what they are given.
 _ASKERS = frozenset("len isinstance hasattr id type".split())
@@ -46,6 +47,7 @@ def evaluate_call(frame: Frame, node: ast.Call) -> Value:
         arguments = evaluated_arguments(frame, node)
     if frame.live:
         note_own_call(frame, node, target, arguments.positional, reads)
+        note_streams(frame, node, name, target.name, arguments)
     if frame.live and name and not target.refs and target.kind is not Kind.MODULE:
         note_name(frame, name, target.name, receiver, arguments)
     if name in REGIONAL:

@@ -56,7 +56,8 @@ class Kept:
     the texts of items that are set to numbers, with the arms that lead there. `returned` are the changing Python values among what is returned. `inputs` are parameters not bound anew yet,
     `computed` names of tensors that were computed from what is in them. `where`: what was set in the arm of a test, by its text. `remembered`: attributes
     that a block of the first call fills from an argument, with the place of its test. `moved`: places
-    that put what an attribute of self holds back there, moved to a device.
+    that put what an attribute of self holds back there, moved to a device. `waits`: it has streams
+    wait; `streams` are places that enter one which is not made here.
     """
 
     arms: Arms = ()
@@ -72,6 +73,8 @@ class Kept:
     item_numbers: dict[str, Arms] = field(default_factory=dict)
     remembered: list[tuple[str, RawSpan]] = field(default_factory=list)
     moved: list[RawSpan] = field(default_factory=list)
+    waits: bool = False
+    streams: list[RawSpan] = field(default_factory=list)
 
     def settle(self) -> None:
         """Drop what only the evaluation itself needed: of thousands, empty sets take megabytes."""

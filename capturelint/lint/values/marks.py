@@ -9,6 +9,7 @@ from capturelint.kind import Mark
 from capturelint.lint.interpreter import deep_recursion
 from capturelint.lint.values.carried import Carried
 from capturelint.lint.values.state import FunctionState
+from capturelint.lint.values.streams import is_ordered
 
 if TYPE_CHECKING:
     from capturelint.lint.values.analysis import Analysis
@@ -47,11 +48,18 @@ class Marks:
             for attribute, span in state.kept.remembered:
                 if attribute in read:
                     state.marks[span] = Mark.FIRST_VALUE
+        self._mark_streams()
         for state in list(analysis.states.values()):
             if state.kept.moved and self._is_of_module(state):
                 state.marks.update(dict.fromkeys(state.kept.moved, Mark.MOVED))
             if (state.kept.stores or state.kept.calls) and self._is_entry(state):
                 self._mark_carried(state)
+
+    def _mark_streams(self) -> None:
+        states = self._analysis.states
+        for state in states.values():
+            if state.kept.streams and not is_ordered(state, states):
+                state.marks.update(dict.fromkeys(state.kept.streams, Mark.UNFORKED))
 
     def _is_entry(self, state: FunctionState) -> bool:
         """Return whether calls of a method come from elsewhere than its own object."""
