@@ -12,21 +12,15 @@ from fnmatch import fnmatchcase
 
 from capturelint.execution import Executed, Noted, Ran
 from capturelint.finding import Effect
+from capturelint.report.standing.codes import (
+    AROUND,
+    NOT_OF_CODE,
+    SHOWN_AT_LINE,
+    SHOWN_BY_REPLAYS,
+)
 from capturelint.report.standing.stand import Located, Stand, Standing
 from capturelint.verdict import ROOT, Certainty, Culprit, Report, Verdict
 
-# Codes of the tool's own, which are about no code that runs.
-_NOT_OF_CODE = ("CL000", "CL001", "CL002")
-# These are about what stands around a capture, in other threads or compiled: no run of a case shows it.
-_AROUND = frozenset({"CL603", "CL703", "CL704", "CL803", "CL901", "CL902", "CL903", "CL904"})
-# What these say is refused is refused, or waits, at the line itself; of others it may show elsewhere.
-_SHOWN_AT_LINE = frozenset(
-    "CL101 CL102 CL103 CL104 CL105 CL106 CL201 CL202 CL203 CL301 CL302 CL401 CL402 CL403 CL701 CL801"
-    " CL804".split()
-)
-# Of these, equal replays on inputs that vary show that no value goes stale. Others, such as counters
-# and random numbers, may be equal for a while.
-_SHOWN_BY_REPLAYS = frozenset({"CL102", "CL205", "CL503", "CL504", "CL601", "CL602", "CL702"})
 _PASSES = frozenset({Verdict.EQUAL, Verdict.ALIASES_INPUT})
 _MOST_SHOWN = 3
 
@@ -89,7 +83,7 @@ class _Judging:
         return Stand(self.finding, standing, why, self.ran.calls, self.ran.modules)
 
     def _standing(self) -> tuple[Standing, str]:
-        if self.finding.code in _NOT_OF_CODE:
+        if self.finding.code in NOT_OF_CODE:
             raise _UntoldError("it is about no code that a case runs")
         if self.located.asked is None:
             raise _UntoldError(self.located.problem)
@@ -120,7 +114,7 @@ class _Judging:
                 )
                 what = culprit.operation or culprit.message.partition("\n")[0]
                 return f"{culprit.effect.value} in {culprit.module or ROOT}: {what}{sure}"
-        for note in self.ran.noted if self.finding.code not in _AROUND else ():
+        for note in self.ran.noted if self.finding.code not in AROUND else ():
             if note.effect is Effect.REFUSES and note.effect in self._counted_effects():
                 return self._noted(note)
         return ""
@@ -150,7 +144,7 @@ class _Judging:
             ]
             others = {code for line in lines for code in self.codes.get(line, ())}
             is_anothers = culprit.code != self.finding.code and (
-                culprit.code in others or self.finding.code in _AROUND
+                culprit.code in others or self.finding.code in AROUND
             )
             if lines and not is_anothers:
                 yield culprit
@@ -179,7 +173,7 @@ class _Judging:
             )
         if executed.broke:
             raise _UntoldError(f"the run as if capturing ended early: {executed.broke}")
-        if self.finding.code in _AROUND:
+        if self.finding.code in AROUND:
             raise _UntoldError(
                 "it is about what stands around a capture, which the case has none of"
             )
@@ -210,12 +204,12 @@ class _Judging:
         verdict = self._judged_around(module)
         if verdict is Verdict.UNDECIDED:
             raise _UntoldError(f"{module or ROOT}, which ran it, is undecided")
-        is_enough = self.report.backend == "simulated" and self.finding.code in _SHOWN_AT_LINE
+        is_enough = self.report.backend == "simulated" and self.finding.code in SHOWN_AT_LINE
         if not is_enough and verdict not in _PASSES:
             raise _UntoldError(f"{module or ROOT}, which ran it, was not captured whole")
 
     def _not_stale(self, executed: Executed) -> str:
-        if self.finding.code not in _SHOWN_BY_REPLAYS:
+        if self.finding.code not in SHOWN_BY_REPLAYS:
             raise _UntoldError(
                 f"{self._how_often()}, and equal replays would not show that it never matters"
             )
