@@ -68,8 +68,8 @@ class FileFacts:
     `assigns` are module-level names bound once, with the source text of their value; a name bound
     more often has the text "". `rebound` are those that a function rebinds, with the text of their
     first value. `has_comments`: it has comments addressed to capturelint.
-    `foreign` are attributes that it sets on something other than `self`. `scripts`: it gives something
-    to `torch.jit.script` that is no function of its own.
+    `foreign` are attributes that it sets on something other than `self`. `scripts_own`: it names
+    `torch.jit.script`; `scripts_others`: it gives that something which is no function of its own.
     """
 
     path: str
@@ -85,7 +85,8 @@ class FileFacts:
     rebound: dict[str, str] = field(default_factory=dict)
     top_functions: dict[str, int] = field(default_factory=dict)
     top_classes: dict[str, int] = field(default_factory=dict)
-    scripts: bool = False
+    scripts_own: bool = False
+    scripts_others: bool = False
 
 
 def dotted(node: ast.AST) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container
 
 from capturelint.lint.choices import Choice, arms_of
 from capturelint.lint.directives import has_comments
@@ -12,6 +11,7 @@ from capturelint.lint.drafts import Draft, Scope, decorator_name, module_body, s
 from capturelint.lint.entered import entered
 from capturelint.lint.markers import Markers
 from capturelint.lint.replays import replay_line
+from capturelint.lint.scripting import scripts_others, scripts_own
 from capturelint.lint.site_marks import has_site, mark_sites
 from capturelint.lint.stores import foreign, sets_nothing, stored
 from capturelint.names import (
@@ -23,7 +23,6 @@ from capturelint.names import (
 from capturelint.source import split_lines
 
 _RENAMED = re.compile(r"from torch\.cuda(?:\.graphs)? import \(?[\w\s,]*?\bgraph as (\w+)")
-_SCRIPTED = re.compile(r"(?<![@.\w])(?:torch\.)?(?:jit\.)?script\((?:\s*(\w+)\s*[,)])?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Where statements hold statements: in fields, and in each part of a field.
 _TRY = (("body", "orelse", "finalbody"), "handlers")
@@ -68,13 +67,9 @@ def facts_of(tree: ast.Module, text: str, *, path: str, module: str, is_package:
         rebound={name: walk.first.get(name, "") for name in walk.rebound},
         top_functions=walk.top_functions,
         top_classes=walk.top_classes,
-        scripts="script(" in text and "jit" in text and _scripts(text, walk.top_functions),
+        scripts_own=scripts_own(text),
+        scripts_others=scripts_others(text, walk.top_functions),
     )
-
-
-def _scripts(text: str, own: Container[str]) -> bool:
-    """Return whether a file scripts what may be of another file, other than by a decorator."""
-    return any(found[1] not in own for found in _SCRIPTED.finditer(text))
 
 
 def _asks_for_device(test: ast.expr) -> bool:

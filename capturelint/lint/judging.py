@@ -112,7 +112,7 @@ def _findings_of(
             target=linked.target,
             file=lambda: linked.reader.whole(function.file.path),
             mend=mend,
-            is_scripted=linked.is_scripted,
+            is_scripted=linked.is_scripted or function.file.scripts_own,
         )
     except (subjects.UnparsedError, RecursionError):
         return [

@@ -50,7 +50,7 @@ class Linked:
         # Whether what names mean did not depend on when evaluation asked for them.
         self.is_settled = True
         # Whether the project makes TorchScript of something, which may be anything of it.
-        self.is_scripted = any(one.scripts for one in project.files.values())
+        self.is_scripted = any(one.scripts_others for one in project.files.values())
         self._own = own
         self._commented = tuple(commented)
         self._comments = tuple(text for preset in presets for text in preset.comments)

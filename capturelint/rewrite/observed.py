@@ -12,6 +12,7 @@ import libcst as cst
 from capturelint.finding import Span
 from capturelint.kind import UNKNOWN, Kind, Value
 from capturelint.lint.index import facts_of
+from capturelint.lint.scripting import scripts_own
 from capturelint.lint.subjects import Mendable, parsed
 from capturelint.names import MODULE_BODY, FunctionFacts
 from capturelint.rewrite.allowed import NOTHING, Allowed
@@ -82,7 +83,7 @@ class Observed(Facts):
         shift = line_shift(named.facts)
         tree, positions = parsed(source.segment(named.facts), shift)
         subject = Subject(named.facts.qualname, positions, {})
-        super().__init__(Mendable(subject, tree, source, lambda: source))
+        super().__init__(Mendable(subject, tree, source, lambda: source, scripts_own(source.text)))
         self.tree = tree
         self.observation = observation
         self.wants_gradients = wants_gradients

@@ -27,7 +27,6 @@ _LEVELS = frozenset(
 )
 # Of Python, and what packages call theirs.
 _MAKERS = frozenset(("getLogger", "get_logger", "init_logger"))
-_SCRIPTING = ("jit.script", "torch.jit import", "torch import jit")
 _HINT = "keep it out of the captured region, or print after `graph.replay()`"
 
 
@@ -65,7 +64,7 @@ def _why(site: Site, unknown: cst.BaseExpression) -> str:
 
 def _is_scripted(site: Site) -> bool:
     """Return whether the function is, or may be, compiled to something other than Python."""
-    if site.facts.is_scripted or any(word in site.facts.file.text for word in _SCRIPTING):
+    if site.facts.is_scripted:
         return True
     functions = [one for one in site.facts.around(site.node) if isinstance(one, cst.FunctionDef)]
     names = [site.facts.text(mark.decorator) for one in functions for mark in one.decorators]

@@ -464,7 +464,7 @@ def test_a_lambda_is_not_kept() -> None:
 
 def test_all_that_evaluation_knows_is_either_kept_or_of_no_use_to_others() -> None:
     """Whoever adds a field here adds it to `coding` or `account` too, unless it ends with the call."""
-    kept = "reads stores calls returned item_counters item_numbers remembered moved"
+    kept = "reads stores calls returned item_counters item_numbers remembered moved waits streams"
     own = "arms written where inputs computed"
 
     assert Value._fields == (
