@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import torch
-
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.backend import Backend
@@ -33,6 +31,7 @@ from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.cost import costs
 from capturelint.rewrite.proof.exclusions import Exclusions
 from capturelint.rewrite.proof.function import KeptError, Rewriting
+from capturelint.rewrite.proof.notes import notes_on
 from capturelint.rewrite.proof.remaining import left_over, still_blamed
 from capturelint.rewrite.proof.swapping import CannotSwapError, swapped
 from capturelint.rewrite.proof.trial import Bench
@@ -308,25 +307,8 @@ class _Work:
             places = (*places, *file.excluded)
             if places or file.notes:
                 done = [rewriting for rewriting, _ in file.done.values()]
-                notes = (*self._notes(done), *self._costs(done), *file.notes)
+                notes = (*notes_on(done, self._backend.name), *self._costs(done), *file.notes)
                 yield Rewrite(path, file.held, file.finished, places, notes)
-
-    def _notes(self, done: list[Rewriting]) -> Iterator[str]:
-        if not done:
-            return
-        how = "bit for bit" if all(one.is_exact for one in done) else "within tolerance"
-        has_gradients = all(one.has_gradients for one in done)
-        gradients = "gradients too" if has_gradients else "not run with gradients"
-        unless = ", where the old code did not raise" if any(o.is_unsafe for o in done) else ""
-        yield (
-            f"the same {how}, {gradients}, in the shapes and types of the case{unless};"
-            f" torch {torch.__version__}, {self._backend.name}"
-        )
-        if any(one.fills_gradients for one in done):
-            yield "gradients that were None are zeros now, which weight decay tells apart"
-        if any(one.copies for one in done):
-            yield "a result no longer shares memory with what the old code returned itself"
-        yield from dict.fromkeys(note for one in done for note in one.notes)
 
 
 def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:
