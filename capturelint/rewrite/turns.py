@@ -13,6 +13,7 @@ _MEASURED = (
     "On an H200 a graph of such a loop, 8 times the work, took 0.36 of the time of the eager one before for 1"
     " row, 0.26 for 256, and 3.2 times its time for 8192"
 )
+_PRODUCTS = frozenset(f"torch.{name}" for name in "matmul mm nn.functional.linear".split())
 _HINT = "`--all-experts` writes it so, which pays for few rows, as in decoding"
 
 
@@ -36,11 +37,14 @@ def _following(names: frozenset[str], loop: cst.For) -> frozenset[str]:
     return found
 
 
-def calls_module(node: cst.CSTNode, facts: Observed) -> bool:
-    """Return whether something in a piece of code calls a module."""
-    if isinstance(node, cst.Call) and any(one.kind == "module" for one in facts.seen(node.func)):
-        return True
-    return any(calls_module(child, facts) for child in node.children)
+def multiplies(node: cst.CSTNode, facts: Observed) -> bool:
+    """Return whether something in a piece of code calls a module, or multiplies by a matrix."""
+    if isinstance(node, cst.Call):
+        is_module = any(one.kind == "module" for one in facts.seen(node.func))
+        if is_module or facts.full_name(node.func) in _PRODUCTS:
+            return True
+    is_product = isinstance(node, cst.MatrixMultiply)
+    return is_product or any(multiplies(child, facts) for child in node.children)
 
 
 def cost_of(loop: cst.For, mask: cst.BaseExpression, choices: int, facts: Observed) -> str:

@@ -22,7 +22,7 @@ from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.regions import Region, is_store, only_statement, region_at, target_of
 from capturelint.rewrite.rows import Rows
 from capturelint.rewrite.steep import HARMLESS, is_steep
-from capturelint.rewrite.turns import calls_module, choosing_loop, cost_of
+from capturelint.rewrite.turns import choosing_loop, cost_of, multiplies
 
 
 def sites(facts: Observed) -> list[cst.CSTNode]:
@@ -61,7 +61,7 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
 def _cost(region: Region, facts: Observed) -> tuple[str, ...]:
     """Return what it costs that all experts of a loop run on all rows, nothing if there are none."""
     loop = choosing_loop(region.mask, region.first, facts)
-    if loop is None or not any(calls_module(one, facts) for one in region.statements):
+    if loop is None or not any(multiplies(one, facts) for one in region.statements):
         return ()
     return (cost_of(loop, region.mask, 1, facts),)
 

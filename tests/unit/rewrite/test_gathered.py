@@ -12,7 +12,7 @@ from torch import nn  # noqa: E402 - needs torch
 from torch.nn import functional as F  # noqa: E402, N812
 
 from capturelint.rewrite.allowed import NOTHING, Allowed  # noqa: E402
-from capturelint.rewrite.patterns import gathered  # noqa: E402
+from capturelint.rewrite.patterns import gathered, masked  # noqa: E402
 from tests.unit.rewrite.observing import written  # noqa: E402
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def step(x, w, sel, m, experts, mixing):
 ALL = Allowed(all_experts=True)
 
 
-def _written(body: str, allowed: Allowed = NOTHING) -> str:
+def _written(body: str, allowed: Allowed = NOTHING, by: object = gathered) -> str:
     x, w = torch.randn(5, 4), torch.rand(5, 2)
     sel = torch.tensor([[0, 1], [1, 2], [0, 2], [0, 0], [2, 1]])
     m = torch.tensor([True, False, True, False, False])
     given: tuple[Any, ...] = (x, w, sel, m, [Own(), Own(), Own()], Mixing())
-    pattern = cast("Pattern", gathered)
+    pattern = cast("Pattern", by)
     new = written(pattern, f"{body}\nreturn y", *given, head=HEAD, allowed=allowed)
     return new.removesuffix("\nreturn y")
 
@@ -140,3 +140,16 @@ def test_of_the_largest_of_each_row_none_is_named_twice() -> None:
 
     assert "y + " in _written(head + body)
     assert _written(f"{head}s[0] = 1\n{body}").startswith("a row of `y` may be named twice")
+
+
+@pytest.mark.parametrize(
+    "product", ["experts[e](x[c])", "F.linear(x[c], w.t()[:, :4])", "x[c] @ w.t()[:, :4]"]
+)
+def test_experts_that_a_mask_chooses_cost_the_same(product: str) -> None:
+    body = f"w = torch.ones(4, 4)\nfor e in range(2):\n    c = sel[:, 0] == e\n    y[c] = {product}"
+
+    assert "all 2 experts run on all rows, and 1 of them for each: 2 times" in _written(
+        body, by=masked
+    )
+    assert "y.copy_(torch.where(c[..., None]" in _written(body, ALL, masked)
+    assert "y.copy_(" in _written(body.replace(product, "x[c] * 2"), by=masked)
