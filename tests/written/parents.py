@@ -180,3 +180,22 @@ class Remembers(nn.Module):
 def what_one_child_kept_in_the_call_before() -> object:
     """fails-together."""
     return Remembers(), x()
+
+
+class KeepsResults(nn.Module):
+    """Adds what the module that it calls returned in the call before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.child = nn.ReLU()
+        self.before: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.child(x)
+        before, self.before = self.before, result  # blamed: a_result_that_the_next_call_reads
+        return result if before is None else result + before
+
+
+def a_result_that_the_next_call_reads() -> object:
+    """stale-on-replay."""
+    return KeepsResults(), x()

@@ -48,12 +48,14 @@ class Explainer:
     """Explains by running a part eagerly. `start`: the state that each of these runs starts from.
 
     `captured`: runs the step that was captured, where that came long before; None: it is the first.
+    `static`: whether stand-ins answer in the same tensors each time, as they do for a graph.
     """
 
     runs: Runs
     state: State
     start: Snapshot
     captured: Explainer | None = None
+    static: bool = True
 
     def explanation(self, step: int, returned: tuple[str, str] | None) -> Explanation:
         """Return why the graph of the first step does not serve `step`.
@@ -68,12 +70,23 @@ class Explainer:
             if frozen or changes:
                 break
         frozen = frozen or self._addresses()
+        if not frozen and not changes:
+            return self._keeping_results(inputs, step or 1)
         written = self._writers(inputs, changes)
         causes = [Cause(change, written.get(change.name)) for change in changes]
         found = [joined(one, causes) for one in frozen]
         if not all(one.is_sure for one in found):
             found = self._tried(found, causes, inputs, first, other)
         return explained(found, causes, returned)
+
+    def _keeping_results(self, inputs: Inputs, step: int) -> Explanation:
+        """Return what keeps results of called modules, which only as tensors of their own differ."""
+        if self.runs.stand_ins.steps is None or self.captured is not None:
+            return Explanation()
+        own = replace(self, static=False)
+        changes = own._changes(*own._pair(inputs, step))  # noqa: SLF001 - of its own class
+        written = own._writers(inputs, changes)  # noqa: SLF001 - of its own class
+        return explained([], [Cause(change, written.get(change.name)) for change in changes], None)
 
     def unrepeatable(self) -> Explanation:
         """Return what differs between two equal calls, such as the time."""
@@ -134,7 +147,7 @@ class Explainer:
         found: list[_Watched] = []
         for step in range(max(steps) + 1):
             context = self._watching(step, found) if step in steps else nullcontext()
-            self.runs.alone(step, inputs, during=context)
+            self.runs.alone(step, inputs, during=context, static=self.static)
         return found
 
     @contextmanager
@@ -164,7 +177,7 @@ class Explainer:
         def two_steps() -> None:
             # The first may write what was there already.
             for step in range(min(2, len(self.runs.part.steps))):
-                self.runs.alone(step, inputs)
+                self.runs.alone(step, inputs, static=self.static)
 
         found = writers(two_steps, self.state, changes)
         return {name: sourced(place) for name, place in found.items()}

@@ -122,15 +122,20 @@ class Runs:
         self.backend.seed(self.seed + number)
 
     def alone(
-        self, step: int, inputs: Inputs, *, during: AbstractContextManager[_Context] | None = None
+        self,
+        step: int,
+        inputs: Inputs,
+        *,
+        during: AbstractContextManager[_Context] | None = None,
+        static: bool = True,
     ) -> _Context | None:
         """Run a step eagerly on `inputs`, for what it does to the state.
 
-        `during`: a context for the calls alone, whose value is returned.
+        `during`: a context for the calls alone, whose value is returned. `static`: as of `begin`.
         """
         calls = inputs.filled(self.part.steps[step])
         # The same tensors as in other steps, so that only what the part does can tell them apart.
-        self.begin(step, static=True)
+        self.begin(step, static=static)
         with nullcontext() if during is None else during as value:
             self.call(calls)
         return value
