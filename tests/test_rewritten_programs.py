@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.programs import HEAD, program
+from tests.rewritten_programs import MAKER
+
+if TYPE_CHECKING:
+    from tests.conftest import InFork
 
 pytestmark = [
     pytest.mark.slow,
@@ -63,3 +69,29 @@ def test_the_judge_of_programs_tells(old: str, new: str) -> None:
     assert old in _PLAIN
     assert difference(_PLAIN, _PLAIN, trains=True) == ""
     assert difference(_PLAIN, _PLAIN.replace(old, new), trains=True)
+
+
+# Programs of which a patch was wrong once, and what it was on.
+_ONCE_WRONG = {
+    "the mean of an empty mask, which the other arm does not use": """\
+        a = x * 1.5 + x[m].mean()
+        b = y + 0.25
+        if b.norm() > 2:
+            return x, y, y.softmax(0)
+        return a / a.norm(), y, a * b
+""",
+}
+
+
+@pytest.mark.parametrize("name", _ONCE_WRONG)
+def test_what_was_wrong_once_is_right(name: str, tmp_path: Path, in_fork: InFork) -> None:
+    in_fork(partial(_check_patch, HEAD + _ONCE_WRONG[name] + MAKER, tmp_path / "program.py"))
+
+
+def _check_patch(text: str, path: Path) -> None:
+    from tests.program_judge import difference
+    from tests.rewritten_programs import rewritten
+
+    new = rewritten(path, text, trains=False)
+    assert new != text
+    assert difference(text, new, trains=False) == ""

@@ -43,6 +43,10 @@ def mutants(
                 leaf.value for call in new for leaf in leaves((call.args, dict(call.kwargs)))
             ]
             given = [one for one in tensors if isinstance(one, Tensor) and one.numel()]
+            if name in _OF_MASKS:
+                given = [one for one in given if one.dtype is torch.bool]
+                if len(given) <= is_one:
+                    continue
             # All inputs together, or one of them alone.
             chosen = [rng.choice(given)] if is_one and given else given
             with torch.no_grad():
@@ -113,6 +117,14 @@ def _flipped(tensor: Tensor, _: random.Random, __: tuple[float, ...]) -> None:
         tensor.logical_not_()
 
 
+def _told(value: int) -> Change:
+    def change(tensor: Tensor, _: random.Random, __: tuple[float, ...]) -> None:
+        if tensor.dtype is torch.bool:
+            tensor.fill_(value)
+
+    return change
+
+
 def _element(value: float) -> Change:
     def change(tensor: Tensor, rng: random.Random, __: tuple[float, ...]) -> None:
         if tensor.is_floating_point():
@@ -124,6 +136,8 @@ def _element(value: float) -> Change:
 
 # After these no gradients are compared: what is not finite may reach them either way.
 UNBOUNDED = frozenset(("one NaN", "one infinity", "one negative infinity"))
+# What changes masks alone is left out where there are none.
+_OF_MASKS = frozenset(("truth turned around", "nothing true", "all true"))
 CHANGES: Mapping[str, Change] = {
     "zeros": _filled(0.0),
     "ones": _filled(1.0),
@@ -139,6 +153,8 @@ CHANGES: Mapping[str, Change] = {
     "shifted back": _shifted,
     "rounded": _rounded,
     "truth turned around": _flipped,
+    "nothing true": _told(0),
+    "all true": _told(1),
     "integers zero": _first_integers,
     "one zero": _element(0.0),
     "one large": _element(1e3),

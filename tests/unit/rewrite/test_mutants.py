@@ -40,6 +40,17 @@ def test_they_reach_constants_neighbours_and_what_is_not_finite() -> None:
     assert all(is_bounded(name) for name, tensor in found if tensor.isfinite().all())
 
 
+def test_masks_hold_nothing_and_all_while_numbers_stay() -> None:
+    x, mask = torch.rand(3, 2), torch.tensor([True, False])
+    found = dict(mutants((Call((x, mask), {}),), (0.0,), 0))
+
+    for name, truth in (("nothing true", False), ("all true", True)):
+        (call,) = found[name]
+        assert torch.equal(call.args[0], x)
+        assert call.args[1].tolist() == [truth, truth]
+    assert "nothing true" not in dict(mutants((Call((x,), {}),), (0.0,), 0))
+
+
 def test_the_constants_of_a_function_are_found() -> None:
     text = "def f(x):\n    return x > -0.5 and x[2] < 1e-3 and 'text'"
 
