@@ -12,5 +12,5 @@ SHOWN_AT_LINE = frozenset(
     " CL804".split()
 )
 # Of these, equal replays on inputs that vary show that no value goes stale. Others, such as counters
-# and random numbers, may be equal for a while.
-SHOWN_BY_REPLAYS = frozenset({"CL102", "CL205", "CL503", "CL504", "CL601", "CL602", "CL702"})
+# and random numbers, may be equal for a while; what a first call makes (CL504) is made in the warm-up.
+SHOWN_BY_REPLAYS = frozenset({"CL102", "CL205", "CL601", "CL602", "CL702"})

@@ -129,6 +129,11 @@ def test_what_did_not_run_is_not_reached_though_its_line_is_to_blame() -> None:
             replace(STALE, code="CL501"),
             "it ran once as if capturing, in layer, and equal",
         ),
+        (
+            report(),
+            replace(STALE, code="CL504"),
+            "it ran once as if capturing, in layer, and equal",
+        ),
         (report(("", Verdict.REFUSES)), STALE, "no replay of layer, which ran it, was equal"),
         (report(changes=("step (1 -> 2)",)), STALE, "each call changes step (1 -> 2); nothing"),
         (report(held=("mask",)), STALE, "replays had no fresh inputs: mask did not vary"),
