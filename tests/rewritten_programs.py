@@ -113,6 +113,7 @@ def rewritten(path: Path, text: str, *, trains: bool) -> str:
     from capturelint.debug.modules import Modules
     from capturelint.debug.settings import Settings
     from capturelint.debug.warmup import warmed_up
+    from capturelint.rewrite.buffers import with_buffers
     from capturelint.rewrite.proof.function import Rewriting
     from capturelint.rewrite.proof.trial import Bench
 
@@ -128,7 +129,7 @@ def rewritten(path: Path, text: str, *, trains: bool) -> str:
         bench = Bench(part, warm.instance, modules, backend, settings, lambda: None)
         rewriting = Rewriting(str(path), "M.forward", text, bench)
         rewriting.run()
-    return rewriting.text
+    return with_buffers(rewriting.text, rewriting.buffers)
 
 
 def _leave_out_the_proof() -> None:
