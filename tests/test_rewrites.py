@@ -150,3 +150,101 @@ def _gets_no_buffers(path: Path) -> None:
     assert [one.reason.startswith("made anew, the case does not run: ") for one in report.kept] == [
         True
     ]
+
+
+_ROWS_OF_A_BUFFER = """\
+import torch
+from torch import nn
+
+
+class Filled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("held", torch.zeros(3, 5))
+
+    def forward(self, x, n):
+        held = self.held.zero_()
+        for i in range(x.shape[0]):
+            held[i, : n[i]] = 1
+        return x * held.sum()
+
+
+class Stored(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("held", torch.zeros(3, 5))
+
+    def forward(self, x, n):
+        i = (n > 2).nonzero().squeeze(-1)
+        self.held[i] += x[i]
+        return self.held * 1
+
+
+def inputs(seed):
+    g = torch.Generator().manual_seed(seed)
+    return torch.randn(3, 5, generator=g), torch.randint(6, (3,), generator=g)
+"""
+
+
+def test_a_buffer_may_have_more_rows_than_the_inputs(tmp_path: Path, in_fork: InFork) -> None:
+    path = tmp_path / "rows.py"
+    path.write_text(_ROWS_OF_A_BUFFER, encoding="utf-8")
+    in_fork(lambda: _stays(path))
+
+
+def _stays(path: Path) -> None:
+    for name in ("Filled", "Stored"):
+        report = judged(Example(path, name, "inputs", "", "", is_clean=False, trains=False))
+
+        assert report.rewrites == ()
+        (kept,) = report.kept
+        assert kept.reason.startswith("not the same with inputs of row ")
+
+
+_BASE = """\
+import torch
+from torch import Tensor, nn
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, [4, 0, 7]]
+"""
+_DERIVED = """\
+import torch
+from rows_base import Base
+
+
+class Derived(Base):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        return super().forward(x) + x[:, [1, 2, 8]]
+
+
+def inputs(seed):
+    return (torch.randn(3, 9, generator=torch.Generator().manual_seed(seed)),)
+"""
+
+
+def test_a_module_gets_one_buffer_of_a_name(
+    tmp_path: Path, in_fork: InFork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows_base.py").write_text(_BASE, encoding="utf-8")
+    path = tmp_path / "rows_derived.py"
+    path.write_text(_DERIVED, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    in_fork(lambda: _gets_one(path))
+
+
+def _gets_one(path: Path) -> None:
+    report = judged(Example(path, "Derived", "inputs", "", "", is_clean=False, trains=False))
+
+    assert [Path(one.path).name for one in report.rewrites] == ["rows_base.py"]
+    assert [one.reason for one in report.kept] == [
+        "`Base` in another file gets a buffer `rows_` too"
+    ]

@@ -10,6 +10,7 @@ from capturelint.finding import Edit, Fix, Span
 from capturelint.rewrite.compose import applied
 
 _INIT = "__init__"
+_OTHER_WAYS = ("__new__", "__copy__", "__deepcopy__", "__setstate__", "__reduce__", "__reduce_ex__")
 _WIDTH = 100
 
 
@@ -43,6 +44,8 @@ def why_no_buffer(tree: ast.Module, qualname: str) -> str:
         return "its class has no `__init__`"
     if init.body[0].lineno == init.lineno or any(map(_leaves, ast.walk(init))):
         return "the `__init__` of its class may end early"
+    if any(_makes_without_init(one) for one in ast.walk(tree)):
+        return "its file makes or copies modules in another way than by `__init__`"
     calls = [one for one in init.body if isinstance(one, ast.Expr)]
     if not any(ast.unparse(one).startswith("super().__init__(") for one in calls):
         return "the `__init__` of its class does not call that of `nn.Module`"
@@ -109,3 +112,8 @@ def _method(tree: ast.Module, cls: str, name: str) -> ast.FunctionDef | None:
 
 def _leaves(node: ast.AST) -> bool:
     return isinstance(node, ast.Return | ast.Yield | ast.YieldFrom)
+
+
+def _makes_without_init(node: ast.AST) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else ""
+    return (node.name if isinstance(node, ast.FunctionDef) else name) in _OTHER_WAYS

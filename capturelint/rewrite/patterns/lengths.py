@@ -181,7 +181,9 @@ def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[
     ends = grouped(fill.lengths, lengths)
     if not _is_count(fill.lengths, facts):
         name = facts.fresh("ends_")
-        yield f"{name} = {torch}.where({ends} < 0, {ends} + {held}.shape[1], {ends})"
+        # Beyond a row of many columns, small integers would wrap around.
+        wide = f"{ends}.long()" if kinds & {"int8", "int16"} else ends
+        yield f"{name} = {torch}.where({ends} < 0, {wide} + {held}.shape[1], {wide})"
         ends = name
     places = f"{torch}.arange({held}.shape[1], device={held}.device) {fill.sign} {ends}[:, None]"
     if len(shape) > 2:

@@ -22,8 +22,9 @@ from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.cost import computed
+from capturelint.rewrite.proof.fewer import one_row_each
 from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
-from capturelint.rewrite.proof.held import CannotHoldError, value_of
+from capturelint.rewrite.proof.held import CannotHoldError, borrower, value_of
 from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.reference import Reference
@@ -81,6 +82,7 @@ class Rewriting:
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
+    _one_row: list[tuple[Input, Came]] = field(default_factory=list)
 
     def run(self) -> int:
         """Rewrite all that patterns know, and return the number of places.
@@ -90,6 +92,9 @@ class Rewriting:
         self.before = self.text
         self.functions = functions_of(self.path, self.qualname)
         inputs = list(self._inputs())
+        fewer = [Input(*one) for one in one_row_each(self.bench.part.steps[0])]
+        came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
+        self._one_row = [(one, came) for one, came in came_of_one if came.seen is not None]
         reference: Reference | None = None
         for number in range(_MOST_PLACES):
             if reference is not None and not self._shows_more(inputs):
@@ -247,6 +252,8 @@ class Rewriting:
             against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
                 reason = self._forward(against) or self._backward(against)
+                if not reason and not (is_unsafe or self.is_unsafe):
+                    reason = self._with_one_row()
             if not reason:
                 self.is_unsafe = self.is_unsafe or is_unsafe
                 self.names |= {known.name: torch, **self._held(form)}
@@ -261,7 +268,17 @@ class Rewriting:
         """Return the tensors of the buffers of a form, by the names that stand for them."""
         table = self.functions[0].__globals__ if form.buffers else {}
         backend = self.bench.backend
-        return {one.placeholder: backend.place(value_of(one, table)) for one in form.buffers}
+        held: dict[str, object] = {
+            one.placeholder: backend.place(value_of(one, table)) for one in form.buffers
+        }
+        for one in self.classes(form.buffers).values():
+            if name := borrower(self.functions, one):
+                raise CannotHoldError(f"`{name}` has this method too, and no such buffer")
+        return held
+
+    def classes(self, buffers: Sequence[Buffer]) -> dict[str, type]:
+        """Return the classes that get some buffers, by the names of these."""
+        return {one.name: self.functions[0].__globals__[one.cls] for one in buffers}
 
     def _forward(self, reference: Reference) -> str:
         """Return what tells the code that runs now from the old one, "" if nothing does."""
@@ -273,6 +290,16 @@ class Rewriting:
                 return f"not the same with inputs {name}: {difference}"
             self.is_exact = self.is_exact and is_same
             self.copies = self.copies or shares_less(old, new)
+        return ""
+
+    def _with_one_row(self) -> str:
+        """Return what tells new from old code where the inputs have one row, "" if nothing does."""
+        for one, old in self._one_row:
+            new = self.bench.came(one.calls)
+            # Where there is one row, its stride means nothing.
+            difference = self.bench.difference(old, new, with_layout=False)
+            if difference:
+                return f"not the same with inputs {one.name}: {difference}"
         return ""
 
     def _backward(self, reference: Reference) -> str:

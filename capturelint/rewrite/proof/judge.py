@@ -31,6 +31,7 @@ from capturelint.rewrite.observed import qualname_at
 from capturelint.rewrite.proof.cost import costs
 from capturelint.rewrite.proof.exclusions import Exclusions
 from capturelint.rewrite.proof.function import KeptError, Rewriting
+from capturelint.rewrite.proof.held import family
 from capturelint.rewrite.proof.notes import notes_on
 from capturelint.rewrite.proof.remaining import left_over, still_blamed
 from capturelint.rewrite.proof.swapping import CannotSwapError, swapped
@@ -176,12 +177,24 @@ class _Work:
         rewriting = Rewriting(path, qualname, file.text, bench, around, allowed=self._allowed)
         if not rewriting.run():
             raise KeptError("no pattern is known for it")
+        self._check_names(rewriting)
         stays: list[Culprit] = []
         if rewriting.refused:
             stays = left_over(culprits, file.text, rewriting.text, qualname)
         self._kept += _kept(stays, next(iter(rewriting.refused.values()), ""))
         file.text = rewriting.text
         file.done[qualname] = rewriting, [one for one in culprits if one not in stays]
+
+    def _check_names(self, rewriting: Rewriting) -> None:
+        """Raise `KeptError` if another file gives modules of a class a buffer of the same name."""
+        own = rewriting.classes(rewriting.buffers)
+        for file in self._files.values():
+            for done, _ in file.done.values():
+                others = done.classes(done.buffers) if done.path != rewriting.path else {}
+                for name in own.keys() & others.keys():
+                    if family(own[name]) & family(others[name]):
+                        other = others[name].__name__
+                        raise KeptError(f"`{other}` in another file gets a buffer `{name}` too")
 
     def _bench(self, part: Part, step: str) -> Bench:
         return Bench(

@@ -125,10 +125,12 @@ class Bench:
         if why:
             raise SpentError(why)
 
-    def difference(self, old: Came, new: Came, *, is_same: bool = False) -> str:
+    def difference(
+        self, old: Came, new: Came, *, is_same: bool = False, with_layout: bool = True
+    ) -> str:
         """Return in words what tells two runs apart, "" if nothing does.
 
-        `is_same`: all numbers are known to be the same bit for bit.
+        `is_same`: all numbers are known to be the same bit for bit. `with_layout`: strides count too.
         """
         if old.seen is None or new.seen is None:
             if old.raised == new.raised:
@@ -144,7 +146,7 @@ class Bench:
             return "other state is written"
         results = leaves(shown(old.seen.result)), leaves(shown(new.seen.result))
         for one, other in zip(*results, strict=True):
-            if _layout(one.value) != _layout(other.value):
+            if with_layout and _layout(one.value) != _layout(other.value):
                 return f"result{one.path} has another memory layout"
         return ""
 

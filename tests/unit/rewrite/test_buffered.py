@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -18,7 +19,7 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402 - needs torch
 
 from capturelint.rewrite.patterns import buffered  # noqa: E402
-from capturelint.rewrite.proof.held import CannotHoldError, value_of  # noqa: E402
+from capturelint.rewrite.proof.held import CannotHoldError, borrower, family, value_of  # noqa: E402
 
 if TYPE_CHECKING:
     from capturelint.rewrite.patterns.order import Pattern
@@ -93,6 +94,10 @@ def test_what_is_not_written_out_is_no_place(body: str) -> None:
          "the `__init__` of its class may end early"),
         ("class A:\n    def __init__(self):\n        self.k = 1\n    def f(self): ...\n", "A.f",
          "the `__init__` of its class does not call"),
+        (f"class A:\n{INIT}    def f(self): ...\n    def g(cls):\n        return cls.__new__(cls)\n",
+         "A.f", "its file makes or copies modules in another way"),
+        (f"class A:\n{INIT}    def f(self): ...\n    def __setstate__(self, s): ...\n", "A.f",
+         "its file makes or copies modules in another way"),
         (f"class C:\n  class A:\n{INIT}    def f(self): ...\n", "A.f", "it is no plain method"),
         (f"class A:\n{INIT}    def f(self): ...\nclass A:\n{INIT}    def f(self): ...\n", "A.f",
          "it is no plain method"),
@@ -142,3 +147,49 @@ def test_a_module_that_would_convert_a_buffer_or_hides_it_holds_none() -> None:
         with pytest.raises(CannotHoldError):
             value_of(Buffer(cls, "self", name, text), names)
     assert held.proj.weight.dtype is torch.float16
+
+
+class Plain(nn.Module):
+    """Would make a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return what it is given."""
+        return x
+
+
+class _Calling(Plain):
+    def __init__(self) -> None:
+        super().__init__()
+        self.k = 1
+
+
+class _Below(_Calling):
+    """Has no `__init__` of its own."""
+
+
+def test_a_class_derived_from_it_has_to_call_its_init() -> None:
+    names = {"Plain": Plain}
+    buffer = Buffer("Plain", "self", "t", "torch.tensor([1])")
+    value_of(buffer, names)
+
+    class Skipping(Plain):
+        def __init__(self) -> None:
+            nn.Module.__init__(self)
+
+    assert family(Plain) == {Plain, _Calling, _Below, Skipping}
+    with pytest.raises(CannotHoldError, match=r"`Skipping.__init__` may not call that of `Plain`"):
+        value_of(buffer, names)
+
+
+def test_a_class_may_borrow_a_method() -> None:
+    class Borrowing(nn.Module):
+        forward = Plain.forward
+
+    borrowed = [function for function in [Plain.forward] if isinstance(function, FunctionType)]
+
+    assert borrower(borrowed, Plain) == "Borrowing"
+    assert borrower(borrowed, Borrowing) == "Plain"
+    assert borrower([], Plain) == ""

@@ -84,3 +84,14 @@ def test_what_may_not_be_the_same_is_left_alone(body: str, reason: str) -> None:
     said = _written(f"{body}\nreturn m")
 
     assert (said[: len(reason)] if reason else said) == reason
+
+
+def test_lengths_of_few_bits_do_not_wrap_around() -> None:
+    x, n = torch.ones(3, 200), torch.tensor([2, -3, 100], dtype=torch.int8)
+    body = "for i in range(m.shape[0]):\n    m[i, : n[i]] = 1\nreturn m"
+    new = written(cast("Pattern", lengths), body, x, n, n, head=HEAD)
+
+    names: dict[str, object] = {"torch": torch}
+    exec(HEAD + "".join(f"    {line}\n" for line in new.split("\n")), names)
+    filled = names["step"](x, n, n)  # type: ignore[operator]  # the function just made
+    assert filled.sum(-1).tolist() == [2, 197, 100]
