@@ -164,8 +164,8 @@ class Filled(nn.Module):
 
     def forward(self, x, n):
         held = self.held.zero_()
-        for i in range(x.shape[0]):
-            held[i, : n[i]] = 1
+        for i, k in enumerate(n.tolist()):
+            held[i, :k] = 1
         return x * held.sum()
 
 
