@@ -189,10 +189,10 @@ def inputs(seed):
 def test_a_buffer_may_have_more_rows_than_the_inputs(tmp_path: Path, in_fork: InFork) -> None:
     path = tmp_path / "rows.py"
     path.write_text(_ROWS_OF_A_BUFFER, encoding="utf-8")
-    in_fork(lambda: _stays(path))
+    in_fork(lambda: _stays_of_rows(path))
 
 
-def _stays(path: Path) -> None:
+def _stays_of_rows(path: Path) -> None:
     for name in ("Filled", "Stored"):
         report = judged(Example(path, name, "inputs", "", "", is_clean=False, trains=False))
 

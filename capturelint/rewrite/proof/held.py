@@ -54,7 +54,8 @@ def family(cls: type) -> set[type]:
     """Return a class, and all that are derived from it by now."""
     found, level = {cls}, [cls]
     while level:
-        new = [one for one in type.__subclasses__(level.pop()) if one not in found]
+        derived: list[type] = type.__subclasses__(level.pop())
+        new = [one for one in derived if one not in found]
         found.update(new)
         level.extend(new)
     return found
