@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import os
 import sys
 import threading
@@ -137,7 +138,7 @@ def counting(asked: Sequence[Asked], module: Callable[[], str]) -> Iterator[Coun
     enter = counts.enter
     before, before_in_threads = sys.gettrace(), threading.gettrace()
     threading.settrace(enter)
-    sys.settrace(enter)
+    _trace(enter)
     try:
         yield counts
         if sys.gettrace() != enter:
@@ -169,6 +170,14 @@ def _offsets(code: CodeType, asked: Asked) -> tuple[list[int], list[int]]:
     return exact, inside
 
 
+def _trace(enter: Callable[[FrameType, str, object], Any]) -> None:
+    """Trace by `enter`, instructions too: from Python 3.12 on the frame that sets it must ask."""
+    frame = inspect.currentframe()
+    if frame is not None:
+        frame.f_trace_opcodes = True
+    sys.settrace(enter)
+
+
 @cache
 def _tells_instructions() -> bool:
     """Return whether this Python tells positions of instructions, and when each one runs."""
@@ -190,7 +199,7 @@ def _tells_instructions() -> bool:
         return len(seen)
 
     before = sys.gettrace()
-    sys.settrace(enter)
+    _trace(enter)
     try:
         trial()
     finally:

@@ -51,7 +51,8 @@ def _put_initialised(patches: Patches, simulator: Simulator, bindings: Bindings)
     patches.put(cuda, "_get_device_properties", lambda _device: properties)
     patches.put(cuda, "default_generators", (simulator.random.default,))
     patches.put(cuda, "_cudart", _runtime(bindings))
-    patches.put(cuda, "device_count", _one)
+    # Its own answer is kept: it may have counted no device before the session. Others ask it by name.
+    patches.put(cuda, "_cached_device_count", value=1)
     patches.put(cuda.nvtx, "_nvtx", _ranges())
 
 

@@ -168,7 +168,7 @@ class _Judging:
         """Raise `_UntoldError` if what was seen is not enough, whatever the effect."""
         if self.ran.calls is None:
             raise _UntoldError(
-                "it is not known whether it ran: Python tells which part of a line runs from 3.11 on,"
+                "it is not known whether it ran: which part of a line runs Python 3.11 and 3.12 tell,"
                 " and only while nothing else traces"
             )
         if executed.broke:

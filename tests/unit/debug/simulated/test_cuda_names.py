@@ -33,6 +33,21 @@ if TYPE_CHECKING:
 cuda: Any = torch.cuda
 
 
+def test_that_no_device_was_counted_before_the_session_does_not_last(in_fork: InFork) -> None:
+    def body() -> None:
+        cuda._cached_device_count = 0  # as a build for CUDA keeps it
+        with SimulatedBackend().session():
+            torch.manual_seed(5)
+            first = torch.rand(3, device="cuda").tolist()
+            torch.manual_seed(5)
+
+            assert torch.rand(3, device="cuda").tolist() == first
+            assert device_count() == 1
+        assert cuda._cached_device_count == 0
+
+    in_fork(body)
+
+
 def test_names_bound_before_the_session_answer_too(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
         seen = []
