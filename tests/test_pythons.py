@@ -26,6 +26,8 @@ NOT_THERE = (
     # What follows runs models, and torch is not there.
     "tests/unit/debug",
     "tests/unit/measure/test_runner.py",
+    "tests/unit/measure/test_runner_values.py",
+    "tests/unit/measure/test_same.py",
     "tests/unit/measure/bench/test_measuring.py",
     "tests/test_hostile.py",
     "tests/test_planted.py",

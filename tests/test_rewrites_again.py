@@ -90,7 +90,10 @@ def _compare(example: Example) -> None:
         rng = random.Random(seed)
         is_finite = seed % 2 == 0
         given = [_changed(one, rng, is_finite=is_finite) for one in make(1000 + seed)]
-        _check(_came(first, given), _came(second, given), seed)
+        came = _came(first, given)
+        if example.is_unsafe and isinstance(came[0], str):
+            continue  # it need not raise any more
+        _check(came, _came(second, given), seed)
         if is_finite:
             # A call may leave state behind.
             old, new = copy.deepcopy(first), copy.deepcopy(second)

@@ -11,7 +11,7 @@ from capturelint.cli import output
 from capturelint.cli.case_options import BadOptionError
 from capturelint.cli.fixing import FixOptionError, is_asked, original_of
 from capturelint.errors import shown_path
-from capturelint.rewrite.excluding.engines import FORMS, PACKAGE
+from capturelint.rewrite.excluding import FORMS, PACKAGE
 
 if TYPE_CHECKING:
     from capturelint.verdict import Report

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +63,8 @@ def read(options: argparse.Namespace) -> tuple[Located, ...]:
 
 def watching(settings: Settings, findings: Sequence[Located]) -> Settings:
     """Return the settings of a run that watches where the findings are."""
+    from dataclasses import replace  # not for the help alone: it takes milliseconds to load
+
     asked = tuple(one.asked for one in findings if one.asked is not None)
     return replace(settings, asked=asked)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from capturelint.rewrite.excluding.engines import PACKAGE
+from capturelint.rewrite.excluding import PACKAGE
 
 _IMPORT = f"from {PACKAGE} import is_in_breakable_graph, no_graph"
 # What the new code binds, besides `forward`. STUB is there once in a file.

@@ -6,7 +6,7 @@ After the sources of vLLM 0.33.0 (`vllm/compilation/breakable_cudagraph.py`, `sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -104,8 +104,6 @@ HEADS: Mapping[str, str] = {
     " `--cuda-graph-backend-prefill breakable`, as full graphs would capture it",
 }
 SNIPPETS: Mapping[str, Callable[[Module], str]] = {"vllm": vllm, "sglang": sglang}
-PACKAGE = "breakable_cuda_graphs"  # what the form `torch` needs
-FORMS: Sequence[str] = ("torch", *SNIPPETS)
 
 
 def suggestion(form: str, module: Module) -> str:
