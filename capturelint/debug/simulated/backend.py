@@ -7,12 +7,13 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from traceback import walk_tb
 from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
 
-from capturelint.debug.backend import BackendError, ReplayKillsError
+from capturelint.debug.backend import BackendError, CannotTellError, ReplayKillsError
 from capturelint.debug.dispatched.differ import frozen_values
 from capturelint.debug.dispatched.flags import engines_told
 from capturelint.debug.dispatched.hazards import Hazards
@@ -35,6 +36,7 @@ _Value = TypeVar("_Value")
 # What kernels of the host say of an index, and what those of the device do.
 _OUT_OF_RANGE = re.compile(r"\bindex\b.*\bout of (range|bounds)\b")
 _ASSERTED = "CUDA error: device-side assert triggered"
+_NEEDS_TRITON = "it launches a kernel of Triton's, which the simulator does not run"
 
 
 class SimulatedGraph:
@@ -118,9 +120,17 @@ class SimulatedBackend:
             yield
 
     def capture(self, call: Callable[[], object]) -> SimulatedGraph:
-        """Capture `call`. Raises what it raised, or what ending the capture raised."""
-        with engines_told(), capturing(self.simulator) as tape:
-            output = call()
+        """Capture `call`. Raises what it raised, or what ending the capture raised.
+
+        Raises `CannotTellError` where Triton raises: it has no GPU to launch a kernel on.
+        """
+        try:
+            with engines_told(), capturing(self.simulator) as tape:
+                output = call()
+        except Exception as error:
+            if _is_from_triton(error):
+                raise CannotTellError(_NEEDS_TRITON) from error
+            raise
         return SimulatedGraph(self.simulator, tape, output)
 
     def freed(
@@ -216,3 +226,9 @@ def _opened(capture_error_mode: str = "global") -> Iterator[Simulator]:
     simulator = Simulator(capture_error_mode)
     with patched(simulator), errors_kept(), casting(), simulator.dispatching():
         yield simulator
+
+
+def _is_from_triton(error: BaseException) -> bool:
+    """Return whether Triton itself raised an error: not what it called, nor what called it."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    return bool(frames) and str(frames[-1].f_globals.get("__name__", "")).startswith("triton.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
+from capturelint.debug.backend import CannotTellError
 from capturelint.debug.dispatched.refusal import (
     INVALIDATED,
     NOT_PERMITTED,
@@ -45,6 +46,20 @@ def test_a_host_read_is_refused_at_its_line(in_session: InSession) -> None:
         place = raised.value.places[0]
         line = reads.__code__.co_firstlineno + 1
         assert (Path(place.path).name, place.line) == (Path(__file__).name, line)
+
+    in_session(body)
+
+
+def test_that_triton_has_no_gpu_is_no_refusal(in_session: InSession) -> None:
+    def body(backend: SimulatedBackend) -> None:
+        launcher: dict[str, Any] = {"__name__": "triton.backends.nvidia.driver"}
+        exec("def launch(call): call()\ndef fails(): raise RuntimeError('Triton Error')", launcher)
+        ones = torch.ones(3, device="cuda")
+
+        with pytest.raises(CannotTellError, match="Triton's"):
+            backend.capture(lambda: launcher["launch"](launcher["fails"]))
+        with pytest.raises(SimulatedCaptureError):  # what it calls is the user's
+            backend.capture(lambda: launcher["launch"](lambda: ones.sum().item()))
 
     in_session(body)
 
