@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree  # trees of torch's own, the same since 1.8
 
-from capturelint.debug.attempts.compare import Tolerance, difference
+from capturelint.debug.attempts.compare import Difference, Tolerance, difference
 from capturelint.debug.attempts.part import Call
 
 Gradients = Mapping[str, Tensor | None]
@@ -49,33 +49,56 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
     return dict(zip(wanted, found, strict=True))
 
 
-def gradient_difference(old: Gradients, new: Gradients, tolerance: Tolerance) -> str:
-    """Return in words which gradient differs, "" if none does. None and zeros are the same."""
+def gradient_difference(
+    old: Gradients, new: Gradients, tolerance: Tolerance, *, may_overflow: bool = False
+) -> str:
+    """Return in words which gradient differs, "" if none does. None and zeros are the same.
+
+    `may_overflow`: an infinity may be another or NaN, as sums of too large numbers are in another order.
+    """
     for name in dict.fromkeys((*old, *new)):
         one, other = old.get(name), new.get(name)
         if one is None and other is None:
             continue
         first = torch.zeros_like(other) if one is None and other is not None else one
         second = torch.zeros_like(one) if other is None and one is not None else other
+        if may_overflow and first is not None and second is not None:
+            first, second = _bounded(first, second)
         found = difference(first, second, tolerance)
         if found is not None:
-            return f"the gradient of {name} is {found.got} and was {found.expected}"
+            return f"the gradient of {name} {_told(found)}"
     return ""
 
 
-def told_apart(old: Gradients | str, new: Gradients | str, tolerance: Tolerance) -> str:
+def told_apart(
+    old: Gradients | str, new: Gradients | str, tolerance: Tolerance, *, may_overflow: bool = False
+) -> str:
     """Return in words what tells two backward runs apart, "" if nothing does; a text names an error."""
     if isinstance(old, str) or isinstance(new, str):
         if old == new:
             return ""
         ends = [f"raises {one}" if isinstance(one, str) else "runs" for one in (old, new)]
         return f"with gradients the old code {ends[0]}, the new code {ends[1]}"
-    return gradient_difference(old, new, tolerance)
+    return gradient_difference(old, new, tolerance, may_overflow=may_overflow)
 
 
 def is_filled(old: Gradients, new: Gradients) -> bool:
     """Return whether some gradient that was not there is zeros now."""
     return any(one is not None and old.get(name) is None for name, one in new.items())
+
+
+def _bounded(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors with zeros where both are not finite."""
+    if one.shape != other.shape:
+        return one, other
+    passed = ~(one.isfinite() | other.isfinite())
+    return one.masked_fill(passed, 0), other.masked_fill(passed, 0)
+
+
+def _told(found: Difference) -> str:
+    if found.largest is None:
+        return f"is {found.got} and was {found.expected}"
+    return f"differs by {found.largest:.3g} ({found.tolerance:.3g} allowed)"
 
 
 def _weights(tensor: Tensor) -> Tensor:

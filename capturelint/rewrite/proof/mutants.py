@@ -62,6 +62,11 @@ def is_bounded(name: str) -> bool:
     return name.removesuffix(_ONE) not in UNBOUNDED
 
 
+def may_overflow(name: str) -> bool:
+    """Return whether sums and products of inputs that were changed so may pass the largest number."""
+    return name.removesuffix(_ONE) == _OVERFLOWING
+
+
 def _filled(value: float) -> Change:
     def change(tensor: Tensor, _: random.Random, __: tuple[float, ...]) -> None:
         if tensor.is_floating_point() or tensor.dtype is torch.bool:
@@ -136,6 +141,7 @@ def _element(value: float) -> Change:
 
 # After these no gradients are compared: what is not finite may reach them either way.
 UNBOUNDED = frozenset(("one NaN", "one infinity", "one negative infinity"))
+_OVERFLOWING = "huge"
 # What changes masks alone is left out where there are none.
 _OF_MASKS = frozenset(("truth turned around", "nothing true", "all true"))
 CHANGES: Mapping[str, Change] = {
@@ -144,7 +150,7 @@ CHANGES: Mapping[str, Change] = {
     "negative": _signed(-1),
     "positive": _signed(1),
     "large": _scaled(_LARGE),
-    "huge": _scaled(_HUGE),
+    _OVERFLOWING: _scaled(_HUGE),
     "small": _scaled(_SMALL),
     "a constant of the code": _constant,
     "next to a constant of the code": _beside,

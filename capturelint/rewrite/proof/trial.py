@@ -23,7 +23,7 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.trees.parked import shown
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
-from capturelint.rewrite.proof.mutants import is_bounded
+from capturelint.rewrite.proof.mutants import is_bounded, may_overflow
 
 _STEPS = 2  # of which inputs are changed; each in some forty ways
 
@@ -39,6 +39,11 @@ class Input(NamedTuple):
     def has_slopes(self) -> bool:
         """Whether gradients are compared: for finite numbers, in the state as it is."""
         return self.held is None and is_bounded(self.name)
+
+    @property
+    def may_overflow(self) -> bool:
+        """Whether gradients may pass the largest number."""
+        return may_overflow(self.name)
 
 
 Inputs: TypeAlias = list[Input]

@@ -65,7 +65,7 @@ class Whole:
                 before = bench.gradients(one.calls)
                 with new():
                     after = bench.gradients(one.calls)
-                found = told_apart(before, after, tolerance)
+                found = told_apart(before, after, tolerance, may_overflow=one.may_overflow)
                 if found:
                     return f"around it, the case is not the same with inputs {one.name}: {found}"
         return ""

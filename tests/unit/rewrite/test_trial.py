@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -133,6 +134,26 @@ def _compare_gradients() -> None:
     cache = SimpleNamespace(kept=torch.zeros(3))
     _bench(_kept_in(cache)).gradients((Call((torch.ones(3), cache), {}),))
     assert torch.equal(cache.kept, torch.zeros(3))
+
+
+def test_what_overflows_may_be_infinite_or_nan(in_fork: InFork) -> None:
+    in_fork(_compare_overflow)
+
+
+def _compare_overflow() -> None:
+    from capturelint.debug.attempts.compare import Tolerance
+
+    old = {"input 0.0": torch.tensor([math.inf, 1.0])}
+    new = {"input 0.0": torch.tensor([math.nan, 1.0])}
+    other = {"input 0.0": torch.tensor([math.nan, 2.0])}
+    none = {"input 0.0": torch.tensor([math.nan, math.nan])}
+
+    assert gradient_difference(old, new, Tolerance(), may_overflow=True) == ""
+    assert gradient_difference(old, new, Tolerance()).startswith(
+        "the gradient of input 0.0 differs"
+    )
+    for wrong in (other, none):
+        assert gradient_difference(old, wrong, Tolerance(), may_overflow=True)
 
 
 def _kept_in(own: SimpleNamespace) -> Callable[..., Tensor]:
