@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
@@ -26,6 +27,7 @@ from capturelint.debug.processes.request import Request
 from capturelint.debug.processes.worker import Tools
 from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.verdict import Report
 
 ROOT = Path(__file__).parents[1]
@@ -52,12 +54,13 @@ def reports(
     workers: int = 2,
     imported: tuple[str, ...] = (),
     is_rewriting: bool = False,
+    allowed: Allowed = NOTHING,
     above: Path | None = None,
 ) -> dict[str, Answer]:
     """Return the report on each request, by name, or in words why there is none.
 
     `timeout`: seconds for each. `imported`: more modules to import before the forks. `is_rewriting`:
-    what is to blame is rewritten too. `above`: a folder to import from before all others.
+    what is to blame is rewritten too, with what is `allowed`. `above`: a folder to import from before all others.
     """
     asked = {
         "requests": {name: encode(request) for name, request in requests.items()},
@@ -65,6 +68,7 @@ def reports(
         "workers": workers,
         "imported": [*IMPORTED, *imported],
         "is_rewriting": is_rewriting,
+        "allowed": allowed.words,
     }
     search = [str(above)] if above else []
     search += filter(None, [os.environ.get("PYTHONPATH", "")])
@@ -96,17 +100,18 @@ def main() -> None:
     gc.freeze()
     requests = [(name, decode(Request, text)) for name, text in asked["requests"].items()]
     with tempfile.TemporaryDirectory() as folder:
-        tools = _tools(is_rewriting=asked["is_rewriting"])
+        allowed = Allowed.said(asked["allowed"])
+        tools = _tools(is_rewriting=asked["is_rewriting"], allowed=allowed)
         answers = dict(_answers(requests, Path(folder), asked["timeout"], asked["workers"], tools))
     sys.stdout.write(json.dumps(answers))
 
 
-def _tools(*, is_rewriting: bool) -> Tools:
+def _tools(*, is_rewriting: bool, allowed: Allowed) -> Tools:
     if not is_rewriting:
         return Tools()
     from capturelint.rewrite.proof.judge import judge_and_rewrite
 
-    return Tools(judge=judge_and_rewrite)
+    return Tools(judge=partial(judge_and_rewrite, allowed=allowed))
 
 
 def _answers(

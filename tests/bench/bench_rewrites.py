@@ -1,6 +1,7 @@
 """Rewrite every model of a zoo that is blamed, and judge it again with what was written.
 
     python -m tests.bench.bench_rewrites --zoo FILE --record FILE [--only NAME,..] [--output FILE]
+        [--all-experts] [--unsafe-fixes] [--partial]
 
 Zoo and record are those of `bench_zoo`; of the record the models are taken that have a synchronising
 line. Nothing is written to the installed packages: what is rewritten is written into a copy of the
@@ -24,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from capturelint.debug.wire import encode
+from capturelint.rewrite.allowed import Allowed
 from capturelint.rewrite.compose import unified_diff
 from capturelint.rewrite.observed import qualname_at
 from capturelint.verdict import Report, Rewrite
@@ -54,13 +56,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path, help="write all reports there, as JSON")
     parser.add_argument("--diffs", type=Path, help="write all patches there")
+    for word in ("--all-experts", "--unsafe-fixes", "--partial"):
+        parser.add_argument(word, action="store_true", help="as `bisect` has it")
     options = parser.parse_args(argv)
     rows = [json.loads(line) for line in options.record.read_text().splitlines()]
     only = set(options.only.split(",")) - {""}
     blamed = [row["name"] for row in rows if row["lines_as_if_capturing"]]
     names = [name for name in blamed if not only or name in only]
     started = time.monotonic()
-    answers = judged(options.zoo, names, options.timeout, options.workers, is_rewriting=True)
+    answers = judged(
+        options.zoo,
+        names,
+        options.timeout,
+        options.workers,
+        is_rewriting=True,
+        allowed=Allowed(options.partial, options.all_experts, options.unsafe_fixes),
+    )
     if options.output:
         kept = {name: one if isinstance(one, str) else encode(one) for name, one in answers.items()}
         options.output.write_text(json.dumps(kept))

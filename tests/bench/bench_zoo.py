@@ -28,6 +28,7 @@ from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
 from capturelint.debug.wire import encode
 from capturelint.finding import Effect
+from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.verdict import Report, Verdict
 from tests.forked import Answer, reports
 
@@ -124,6 +125,7 @@ def judged(
     workers: int,
     *,
     is_rewriting: bool = False,
+    allowed: Allowed = NOTHING,
     above: Path | None = None,
 ) -> dict[str, Answer]:
     """Return the report on each model, or why there is none; options as `tests.forked.reports`."""
@@ -140,6 +142,7 @@ def judged(
             workers=workers,
             imported=imported,
             is_rewriting=is_rewriting,
+            allowed=allowed,
             above=above,
         )
 
