@@ -57,14 +57,15 @@ def cost_of(loop: cst.For, mask: cst.BaseExpression, choices: int, facts: Observ
     turns = round(counts[facts.span(mask)] / max(counts[facts.span(loop.iter)], 1))
     if not facts.allowed.all_experts:
         raise refuse(facts, loop, "COST", *refusal_of(turns, choices))
-    return f"{_in_words(turns, choices)}. {_MEASURED}"
+    return f"{in_words(turns, choices)}. {_MEASURED}"
 
 
 def refusal_of(turns: int, choices: int) -> tuple[str, str]:
     """Return why a loop of so many turns stays, `choices` of them for each row, and what to do."""
-    return f"without a choice of rows, {_in_words(turns, choices)}", _HINT
+    return f"without a choice of rows, {in_words(turns, choices)}", _HINT
 
 
-def _in_words(turns: int, choices: int) -> str:
+def in_words(turns: int, choices: int) -> str:
+    """Return what it costs that all experts run on all rows."""
     times = f"{turns / choices:.3g} times the work of the experts"
     return f"all {turns} experts run on all rows, and {choices} of them for each: {times}"

@@ -17,6 +17,7 @@ from capturelint.rewrite.patterns import (
     choice,
     from_source,
     gathered,
+    grouped_product,
     hits,
     host_made,
     larger,
@@ -57,6 +58,7 @@ PATTERNS = cast(
     (
         *(splitting, printing, asserted, lengths, hits, reading, roundtrip, host_made, positions),
         *(from_source, buffered, larger, choice, reduced, masked, packed, gathered, bounded),
+        grouped_product,
         *(branch, predicated, repeated, unbounded),
     ),
 )

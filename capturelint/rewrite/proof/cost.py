@@ -27,6 +27,7 @@ _COMPUTES = {
     "reduced": "all rows",
     "bounded": "all turns",
     "gathered": "all rows",
+    "grouped_product": "all rows",
 }
 _REPEATS = 20  # steps of each way that are timed
 _WARMUP = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ class Example:
 
     `kept`: words of the reason for which it stays as it is, "" if it is rewritten. `is_clean`: there
     is nothing wrong with it. `trains`: in training mode. `all_experts`: that may run on all rows.
+    `torch`: the release that it needs, "" for any.
     """
 
     path: Path
@@ -36,6 +38,7 @@ class Example:
     trains: bool
     all_experts: bool = False
     is_unsafe: bool = False
+    torch: str = ""
 
     @property
     def is_rewritten(self) -> bool:
@@ -49,7 +52,7 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """Return all classes of the fixtures but those that others are made of."""
+    """Return all classes of the fixtures but those that others are made of, or that need a later torch."""
     found: list[Example] = []
     for path in FILES:
         text = path.read_text(encoding="utf-8")
@@ -57,7 +60,19 @@ def examples() -> list[Example]:
         for name, source in classes(text).items():
             if not name.startswith("_"):
                 found.append(_example(path, name, source, functions))
-    return found
+    return [one for one in found if not one.torch or _has(one.torch)]
+
+
+def _has(release: str) -> bool:
+    """Return whether torch is installed in a release, or in a later one."""
+    from capturelint.release import release_of
+
+    if find_spec("torch") is None:
+        return True
+    import torch
+
+    wanted, own = release_of(release), release_of(torch.__version__)
+    return own is None or wanted is None or own >= wanted
 
 
 def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
@@ -74,6 +89,7 @@ def _example(path: Path, name: str, text: str, functions: set[str]) -> Example:
         trains="train" in marks,
         all_experts="all experts" in marks,
         is_unsafe="unsafe" in marks,
+        torch="".join(re.findall(r"torch (2\.\d+)", marks)),
     )
 
 
