@@ -79,14 +79,14 @@ def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoRetu
 
 
 def _outcome(text: str, seed: int, folder: Path, *, is_proven: bool) -> tuple[str, str]:
-    from capturelint.rewrite.proof import function
-    from capturelint.rewrite.proof.function import KeptError
+    from capturelint.rewrite.proof import observing
+    from capturelint.rewrite.proof.kept import KeptError
     from tests.program_judge import difference
 
     path = folder / f"program_{seed}.py"
     trains = seed % 2 == 0
     # Half the inputs of the proof, in half the time, let no fewer patches through.
-    function._STEPS = 1  # noqa: SLF001
+    observing._STEPS = 1  # noqa: SLF001
     if not is_proven:
         _leave_out_the_proof()
     try:
@@ -133,7 +133,13 @@ def rewritten(path: Path, text: str, *, trains: bool) -> str:
 
 
 def _leave_out_the_proof() -> None:
-    from capturelint.rewrite.proof.function import Rewriting
+    from capturelint.rewrite.proof import function
+    from capturelint.rewrite.proof.comparison import Comparison
 
-    for name, answer in (("_forward", ""), ("_backward", ""), ("_check_both_ways", None)):
-        setattr(Rewriting, name, lambda *_, answer=answer: answer)
+    for owner, name, answer in (
+        (Comparison, "forward", ""),
+        (Comparison, "backward", ""),
+        (Comparison, "with_one_row", ""),
+        (function, "check_both_ways", None),
+    ):
+        setattr(owner, name, lambda *_, answer=answer: answer)

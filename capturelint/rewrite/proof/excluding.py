@@ -26,7 +26,7 @@ from capturelint.rewrite.excluding.breaking import BETWEEN, OLD, CannotExcludeEr
 from capturelint.rewrite.excluding.engines import Module
 from capturelint.rewrite.imports import torch_in_file
 from capturelint.rewrite.proof.breaking import Breaks, breaking
-from capturelint.rewrite.proof.function import KeptError
+from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in
 from capturelint.rewrite.proof.trial import Bench, is_exact
 from capturelint.source import SourceFile

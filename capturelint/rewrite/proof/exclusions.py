@@ -21,7 +21,7 @@ from capturelint.rewrite.proof.excluding import (
     outermost,
     proven,
 )
-from capturelint.rewrite.proof.function import KeptError
+from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.trial import Bench
 from capturelint.verdict import Culprit, Kept, Place
 

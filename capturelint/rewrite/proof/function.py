@@ -10,7 +10,6 @@ from types import CodeType, FunctionType
 import libcst as cst
 import torch
 
-from capturelint.debug.attempts.compare import Tolerance
 from capturelint.finding import Fix
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.buffers import Buffer
@@ -18,36 +17,25 @@ from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
-from capturelint.rewrite.observation import Observation
-from capturelint.rewrite.observed import Observed, function_named
+from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns.order import Pattern, sites
+from capturelint.rewrite.proof.comparison import Comparison
 from capturelint.rewrite.proof.cost import computed
-from capturelint.rewrite.proof.fewer import one_row_each
-from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
 from capturelint.rewrite.proof.held import CannotHoldError, borrower, value_of
-from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
-from capturelint.rewrite.proof.recorder import NAME, Recorder
+from capturelint.rewrite.proof.kept import KeptError
+from capturelint.rewrite.proof.mutants import AS_RECORDED
+from capturelint.rewrite.proof.observing import Watch, check_both_ways, inputs_of
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
 from capturelint.rewrite.proof.trial import (
     Bench,
     Came,
-    Input,
     Inputs,
     checked_rows,
     checked_where,
-    is_exact,
-    shares_less,
 )
-from capturelint.source import SourceFile
 
 _MOST_PLACES = 40
-_MOST_HELD = 8  # numbers that buffers are filled with
-_STEPS = 2  # whose inputs are changed, each in some forty ways
-
-
-class KeptError(Exception):
-    """The function stays as it is. The text says why."""
 
 
 @dataclass(slots=True)
@@ -55,12 +43,9 @@ class Rewriting:
     """One function of a file while it is rewritten. `text` is of the whole file, as it is by now.
 
     `around`: the callables of the case, which may call the function elsewhere too, on other things.
-    `names`: global names that the new code needs. `is_exact`: it is the same bit for bit.
-    `has_gradients`: gradients were compared; `fills_gradients`: some are zeros that were None.
-    `copies`: a result no longer shares memory with an input or a buffer. `refused`: places that stay
-    where a part may be rewritten, with why, by their text. `notes`: what forms say of themselves;
-    `buffers`: what new code reads;
-    `is_unsafe`: one of them no longer raises where the old code did.
+    `names`: global names that the new code needs. `comparison`: what the proof showed. `refused`:
+    places that stay where a part may be rewritten, with why, by their text. `notes`: what forms say of
+    themselves; `buffers`: what new code reads; `is_unsafe`: a form no longer raises where the old code did.
     `computes`: what the new code computes more than the old, such as both arms.
     """
 
@@ -71,10 +56,6 @@ class Rewriting:
     around: Sequence[Bench] = ()
     functions: list[FunctionType] = field(default_factory=list)
     names: dict[str, object] = field(default_factory=dict)
-    is_exact: bool = True
-    has_gradients: bool = False
-    fills_gradients: bool = False
-    copies: bool = False
     allowed: Allowed = NOTHING
     notes: list[str] = field(default_factory=list)
     is_unsafe: bool = False
@@ -82,7 +63,10 @@ class Rewriting:
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
-    _one_row: list[tuple[Input, Came]] = field(default_factory=list)
+    comparison: Comparison = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.comparison = Comparison(self.bench)
 
     def run(self) -> int:
         """Rewrite all that patterns know, and return the number of places.
@@ -91,16 +75,14 @@ class Rewriting:
         """
         self.before = self.text
         self.functions = functions_of(self.path, self.qualname)
-        inputs = list(self._inputs())
-        fewer = [Input(*one) for one in one_row_each(self.bench.part.steps[0])]
-        came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
-        self._one_row = [(one, came) for one, came in came_of_one if came.seen is not None]
+        inputs = list(inputs_of(self.text, self.path, self.qualname, self.bench))
+        self.comparison.run_old_with_one_row()
         reference: Reference | None = None
         for number in range(_MOST_PLACES):
             if reference is not None and not self._shows_more(inputs):
                 return number
             observed, came = self._observed(inputs)
-            reference = reference or Reference(inputs, came, self._gradients(inputs))
+            reference = reference or Reference(inputs, came, self.comparison.gradients(inputs))
             if self._step(observed, reference):
                 if self.is_unsafe:
                     # What no longer raises may end the CUDA context instead.
@@ -162,7 +144,7 @@ class Rewriting:
             if not forms:
                 continue
             try:
-                self._check_both_ways(pattern.tests(node, observed), observed)
+                check_both_ways(pattern.tests(node, observed), observed)
                 self.text = self._first_proven(forms, known, reference)
             except KeptError as error:
                 reasons.append(str(error))
@@ -171,66 +153,12 @@ class Rewriting:
                 return
         raise KeptError(reasons[0] if reasons else "no pattern is known for it")
 
-    def _inputs(self) -> Iterator[Input]:
-        constants = constants_in(function_named(self.text, self.path, self.qualname).node)
-        for seed, calls in enumerate(self.bench.part.steps[:_STEPS]):
-            yield from (Input(*one) for one in mutants(calls, constants, seed))
-        if self.bench.has_buffers:
-            calls = self.bench.part.steps[0]
-            for number in constants[:_MOST_HELD]:
-                copies = tuple(call.copied() for call in calls)
-                yield Input(f"and buffers of {number:g}", copies, number)
-
     def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came]]:
         """Run the function as it is by now on all inputs, and return what it showed."""
-        named = function_named(self.text, self.path, self.qualname)
-        source = SourceFile.of(self.text)
-        observation = Observation()
-        recorder = Recorder(observation)
-        recorder.instrumented(named.tree, named.node, source)
-        code = code_in(compile(named.tree, self.path, "exec"), self.qualname)
-        with self._running(code, {NAME: recorder, **self.names}):
-            came = [self.bench.came(one.calls, one.held) for one in inputs]
-            for bench in self.around:
-                for calls in bench.part.steps[:_STEPS]:
-                    bench.came(calls)
-        if observation.endless:
-            raise KeptError(
-                f"line {observation.endless}: its loop has no bound; choose a maximum of turns"
-            )
-        if all(one.seen is None for one in came):
-            raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
-        wants = self._wants_gradients
-        is_named = all(one.__globals__.get("torch") is torch for one in self.functions)
-        name = "torch" if is_named else ""
-        observed = Observed(
-            *(named, source, observation),
-            wants_gradients=wants,
-            torch=name,
-            allowed=self.allowed,
-            trains=self.bench.instance.case.mode == "train",
-        )
-        return observed, came
-
-    def _check_both_ways(self, tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
-        """Raise unless inputs led to both outcomes of each condition of a place."""
-        for test in tests:
-            reached = observed.observation.outcomes.get(observed.span(test), set())
-            if reached != {True, False}:
-                came = " and ".join(str(one) for one in sorted(reached)) or "nothing"
-                raise KeptError(
-                    f"line {observed.span(test).line}: not proven, as inputs led to {came} alone"
-                )
-
-    @property
-    def _wants_gradients(self) -> bool:
-        return self.bench.instance.case.mode != "inference"
-
-    def _gradients(self, inputs: Inputs) -> list[Gradients | str]:
-        """Return the gradients of the function as it is, for inputs that are finite."""
-        if not self._wants_gradients:
-            return []
-        return [self.bench.gradients(one.calls) for one in inputs if one.has_slopes]
+        watch = Watch(self.text, self.path, self.qualname)
+        with self._running(watch.code, {**watch.names, **self.names}):
+            came = watch.came(inputs, self.bench, self.around)
+        return watch.seen(self.functions, self.bench, self.allowed), came
 
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""
@@ -251,9 +179,9 @@ class Rewriting:
             is_unsafe = form.grade is Grade.UNSAFE
             against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
-                reason = self._forward(against) or self._backward(against)
+                reason = self.comparison.forward(against) or self.comparison.backward(against)
                 if not reason and not (is_unsafe or self.is_unsafe):
-                    reason = self._with_one_row()
+                    reason = self.comparison.with_one_row()
             if not reason:
                 self.is_unsafe = self.is_unsafe or is_unsafe
                 self.names |= {known.name: torch, **self._held(form)}
@@ -279,46 +207,6 @@ class Rewriting:
     def classes(self, buffers: Sequence[Buffer]) -> dict[str, type]:
         """Return the classes that get some buffers, by the names of these."""
         return {one.name: self.functions[0].__globals__[one.cls] for one in buffers}
-
-    def _forward(self, reference: Reference) -> str:
-        """Return what tells the code that runs now from the old one, "" if nothing does."""
-        for (name, calls, held), old in zip(reference.inputs, reference.came, strict=True):
-            new = self.bench.came(calls, held)
-            is_same = is_exact(old, new)
-            difference = self.bench.difference(old, new, is_same=is_same)
-            if difference:
-                return f"not the same with inputs {name}: {difference}"
-            self.is_exact = self.is_exact and is_same
-            self.copies = self.copies or shares_less(old, new)
-        return ""
-
-    def _with_one_row(self) -> str:
-        """Return what tells new from old code where the inputs have one row, "" if nothing does."""
-        for one, old in self._one_row:
-            new = self.bench.came(one.calls)
-            # Where there is one row, its stride means nothing.
-            difference = self.bench.difference(old, new, with_layout=False)
-            if difference:
-                return f"not the same with inputs {one.name}: {difference}"
-        return ""
-
-    def _backward(self, reference: Reference) -> str:
-        """Return which gradients differ, "" if none do."""
-        settings = self.bench.settings
-        tolerance = Tolerance(settings.rtol, settings.atol)
-        bounded = [one for one in reference.inputs if one.has_slopes]
-        pairs = zip(bounded, reference.gradients, self._gradients(reference.inputs), strict=True)
-        for one, old, new in pairs:
-            difference = told_apart(old, new, tolerance, may_overflow=one.may_overflow)
-            if difference:
-                return f"not the same with inputs {one.name}: {difference}"
-            if isinstance(old, str) or isinstance(new, str):
-                continue
-            self.has_gradients = self.has_gradients or any(
-                slope is not None for slope in (*old.values(), *new.values())
-            )
-            self.fills_gradients = self.fills_gradients or is_filled(old, new)
-        return ""
 
     def finished(self, text: str) -> Iterator[tuple[list[FunctionType], CodeType]]:
         """Yield the functions that a file with its buffers changes, with their code."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.attempts.part import Part
 from capturelint.debug.backend import Backend
 from capturelint.debug.cases.case import Case
-from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.engine import judge
-from capturelint.debug.events import Event, Judged, Said, Started
+from capturelint.debug.events import Event, Said, Started
 from capturelint.debug.instance import Current
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.modules import Modules
@@ -22,24 +20,20 @@ from capturelint.debug.paths import is_below
 from capturelint.debug.settings import Settings
 from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
-from capturelint.lint.cache.content import digest
-from capturelint.lint.files import UnreadableFileError, decode, read_data
 from capturelint.rewrite.advice import on_stale
 from capturelint.rewrite.allowed import NOTHING, Allowed
-from capturelint.rewrite.buffers import with_buffers
 from capturelint.rewrite.observed import qualname_at
+from capturelint.rewrite.proof.again import Again
 from capturelint.rewrite.proof.cost import costs
 from capturelint.rewrite.proof.exclusions import Exclusions
-from capturelint.rewrite.proof.function import KeptError, Rewriting
-from capturelint.rewrite.proof.held import family
+from capturelint.rewrite.proof.files import File, check_names, file_at, rewritten
+from capturelint.rewrite.proof.function import Rewriting
+from capturelint.rewrite.proof.kept import KeptError, kept
 from capturelint.rewrite.proof.notes import notes_on
-from capturelint.rewrite.proof.remaining import left_over, still_blamed
-from capturelint.rewrite.proof.swapping import CannotSwapError, swapped
+from capturelint.rewrite.proof.remaining import left_over
 from capturelint.rewrite.proof.trial import Bench
-from capturelint.rewrite.proof.whole import Whole
-from capturelint.verdict import Culprit, Kept, Place, Report, Rewrite
+from capturelint.verdict import Culprit, Kept, Report, Rewrite
 
-_AGAIN = "judge what was written"
 _COST = "count what is computed more"
 
 
@@ -65,34 +59,11 @@ def judge_and_rewrite(
     try:
         warm = warmed_up(current, load, backend, settings, Tally())
     except CannotRunError as error:
-        return replace(report, kept=tuple(_kept(culprits, str(error))))
+        return replace(report, kept=tuple(kept(culprits, str(error))))
     modules = Modules(warm, backend, settings, ledger, Tally())
     work = _Work(load, backend, settings, ledger, emit, warm, modules, allowed)
-    rewrites, kept = work.done(culprits)
-    return replace(report, rewrites=rewrites, kept=kept, suggestions=tuple(work.suggestions))
-
-
-@dataclass(slots=True)
-class _File:
-    """A file while its functions are rewritten. `before`: its text without `excluded`, if any is.
-
-    `excluded`: lines of modules that run eagerly; `notes`: on these.
-    """
-
-    held: str
-    text: str
-    original: str
-    before: str = ""
-    done: dict[str, tuple[Rewriting, list[Culprit]]] = field(default_factory=dict)
-    excluded: tuple[Place, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def finished(self) -> str:
-        """The text with the buffers that its functions read."""
-        return with_buffers(
-            self.text, (one for done, _ in self.done.values() for one in done.buffers)
-        )
+    rewrites, stays = work.done(culprits)
+    return replace(report, rewrites=rewrites, kept=stays, suggestions=tuple(work.suggestions))
 
 
 class _Work:
@@ -117,7 +88,7 @@ class _Work:
         self._emit = emit
         self._warm = warm
         self._modules = modules
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, File] = {}
         self._kept: list[Kept] = []
         self.suggestions: list[str] = []
 
@@ -127,7 +98,7 @@ class _Work:
             try:
                 self._rewrite(path, qualname, group)
             except KeptError as error:
-                self._kept += _kept(group, str(error))
+                self._kept += kept(group, str(error))
         if any(file.done for file in self._files.values()):
             self._judge_again()
         if self._allowed.exclude_as:
@@ -143,19 +114,17 @@ class _Work:
             file = self._file(place.path)
             name = "" if file is None else qualname_at(file.text, place.path, place.line)
             if not name:
-                self._kept += _kept([culprit], "its source is not in a function of a file")
+                self._kept += kept([culprit], "its source is not in a function of a file")
             else:
                 found.setdefault((place.path, name), []).append(culprit)
         return found
 
-    def _file(self, path: str) -> _File | None:
+    def _file(self, path: str) -> File | None:
         if path not in self._files:
-            try:
-                data, _ = read_data(Path(path))
-                text = decode(data, Path(path))
-                self._files[path] = _File(digest(data), text, text)
-            except UnreadableFileError:
+            file = file_at(path)
+            if file is None:
                 return None
+            self._files[path] = file
         return self._files[path]
 
     def _rewrite(self, path: str, qualname: str, culprits: list[Culprit]) -> None:
@@ -177,24 +146,13 @@ class _Work:
         rewriting = Rewriting(path, qualname, file.text, bench, around, allowed=self._allowed)
         if not rewriting.run():
             raise KeptError("no pattern is known for it")
-        self._check_names(rewriting)
+        check_names(rewriting, self._files.values())
         stays: list[Culprit] = []
         if rewriting.refused:
             stays = left_over(culprits, file.text, rewriting.text, qualname)
-        self._kept += _kept(stays, next(iter(rewriting.refused.values()), ""))
+        self._kept += kept(stays, next(iter(rewriting.refused.values()), ""))
         file.text = rewriting.text
         file.done[qualname] = rewriting, [one for one in culprits if one not in stays]
-
-    def _check_names(self, rewriting: Rewriting) -> None:
-        """Raise `KeptError` if another file gives modules of a class a buffer of the same name."""
-        own = rewriting.classes(rewriting.buffers)
-        for file in self._files.values():
-            for done, _ in file.done.values():
-                others = done.classes(done.buffers) if done.path != rewriting.path else {}
-                for name in own.keys() & others.keys():
-                    if family(own[name]) & family(others[name]):
-                        other = others[name].__name__
-                        raise KeptError(f"`{other}` in another file gets a buffer `{name}` too")
 
     def _bench(self, part: Part, step: str) -> Bench:
         return Bench(
@@ -215,73 +173,17 @@ class _Work:
 
     def _judge_again(self) -> None:
         """Judge the case with what was written. Functions that are still to blame stay as they are."""
-        self._emit(Said(_AGAIN))
-        died = self._ledger.died(_AGAIN)
-        if died is not None:
-            for file in self._files.values():
-                self._drop(file, died.why)
-            return
-        parts = self._warm.instance.parts.values()
-        done = [one for file in self._files.values() for one, _ in file.done.values()]
-        is_proven = (
-            len(done) == len(parts) == 1 and done[0].bench.part.path in self._warm.instance.parts
+        again = Again(
+            *(self._load, self._backend, self._settings, self._ledger, self._emit),
+            parts=self._warm.instance.parts,
+            bench=self._bench,
         )
-        whole = Whole([self._bench(part, _AGAIN) for part in parts], is_proven=is_proven)
-        before = whole.came()
-        if any(one.is_unsafe for one in done):
-            before = whole.drop_raised(before)
-        difference = whole.gradient_difference(self._rewritten)
-        with self._rewritten():
-            difference = whole.difference(before, whole.came()) or difference
-        report, why = self._judged_finished()
-        difference = difference or why
-        for path, file in self._files.items():
-            reasons = [
-                still_blamed(report, path, file.finished, name, rewriting.refused) if report else ""
-                for name, (rewriting, _) in file.done.items()
-            ]
-            why = next(filter(None, [difference, *reasons]), "")
-            if why:
-                self._drop(file, why)
+        for file, why in again.unproven(self._files):
+            self._kept += file.drop(why)
 
-    @contextmanager
-    def _rewritten(self) -> Iterator[None]:
-        """Run inside with all that was written."""
-        with ExitStack() as stack:
-            for file in self._files.values():
-                for rewriting, _ in file.done.values():
-                    rewriting.text = file.before or file.text
-                    code = rewriting.code()
-                    stack.enter_context(swapped(rewriting.functions, code, rewriting.names))
-            yield
-
-    def _judged_finished(self) -> tuple[Report | None, str]:
-        """Judge the case with what was written. Return the report, or why there is none."""
-        try:
-            with self._finished():
-                return judge(
-                    self._load, self._backend, self._settings, known={}, emit=self._tell
-                ), ""
-        except (CaseError, CannotSwapError) as error:
-            # A module that is no new one has no buffers, for example.
-            return None, f"made anew, the case does not run: {error}"
-
-    @contextmanager
-    def _finished(self) -> Iterator[None]:
-        """Run inside with all that was written, in modules that are made anew, with their buffers."""
-        with ExitStack() as stack:
-            for file in self._files.values():
-                for rewriting, _ in file.done.values():
-                    for functions, code in rewriting.finished(file.finished):
-                        stack.enter_context(swapped(functions, code, rewriting.names))
-            yield
-
-    def _drop(self, file: _File, why: str) -> None:
-        """Leave a file as it is: its functions were proven together."""
-        for _, group in file.done.values():
-            self._kept += _kept(group, why)
-        file.done.clear()
-        file.text = file.original
+    def _rewritten(self) -> AbstractContextManager[None]:
+        """Return a context with all that was written."""
+        return rewritten(self._files.values())
 
     def _exclude(self, culprits: list[Culprit], form: str) -> None:
         """Let the modules run eagerly of which lines stay, or say how that is written."""
@@ -307,11 +209,6 @@ class _Work:
             benches = [self._bench(part, _COST) for part in parts]
             yield from costs(wasteful, benches, self._rewritten)
 
-    def _tell(self, event: Event) -> None:
-        """Tell that work goes on. What comes of the second run is no outcome of the case."""
-        if isinstance(event, Started | Judged):
-            self._emit(Started(_AGAIN))
-
     def _rewrites(self) -> Iterator[Rewrite]:
         for path, file in self._files.items():
             places = tuple(
@@ -319,11 +216,6 @@ class _Work:
             )
             places = (*places, *file.excluded)
             if places or file.notes:
-                done = [rewriting for rewriting, _ in file.done.values()]
+                done = file.rewritten
                 notes = (*notes_on(done, self._backend.name), *self._costs(done), *file.notes)
                 yield Rewrite(path, file.held, file.finished, places, notes)
-
-
-def _kept(culprits: list[Culprit], why: str) -> Iterator[Kept]:
-    for one in culprits:
-        yield Kept(one.place or Place("", 0), why)

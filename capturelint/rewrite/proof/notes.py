@@ -13,16 +13,16 @@ def notes_on(done: Sequence[Rewriting], backend: str) -> Iterator[str]:
     """Yield what the proof of the functions of a file rests on, and what they do otherwise."""
     if not done:
         return
-    how = "bit for bit" if all(one.is_exact for one in done) else "within tolerance"
-    has_gradients = all(one.has_gradients for one in done)
+    how = "bit for bit" if all(one.comparison.is_exact for one in done) else "within tolerance"
+    has_gradients = all(one.comparison.has_gradients for one in done)
     gradients = "gradients too" if has_gradients else "not run with gradients"
     unless = ", where the old code did not raise" if any(o.is_unsafe for o in done) else ""
     yield (
         f"the same {how}, {gradients}, in the shapes and types of the case{unless};"
         f" torch {torch.__version__}, {backend}"
     )
-    if any(one.fills_gradients for one in done):
+    if any(one.comparison.fills_gradients for one in done):
         yield "gradients that were None are zeros now, which weight decay tells apart"
-    if any(one.copies for one in done):
+    if any(one.comparison.copies for one in done):
         yield "a result no longer shares memory with what the old code returned itself"
     yield from dict.fromkeys(note for one in done for note in one.notes)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from capturelint.rewrite.proof.function import KeptError
+from capturelint.rewrite.proof.kept import KeptError
 from tests.programs import HEAD
 from tests.rewritten_programs import MAKER, rewritten
 

@@ -1,0 +1,80 @@
+"""New code of a function held against what the old came to, on all inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from capturelint.debug.attempts.compare import Tolerance
+from capturelint.rewrite.proof.fewer import one_row_each
+from capturelint.rewrite.proof.gradients import Gradients, is_filled, told_apart
+from capturelint.rewrite.proof.reference import Reference
+from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs, is_exact, shares_less
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What holding new code against old on one bench showed so far.
+
+    `is_exact`: they are the same bit for bit. `has_gradients`: gradients were compared;
+    `fills_gradients`: some are zeros that were None. `copies`: a result no longer shares memory with
+    an input or a buffer.
+    """
+
+    bench: Bench
+    is_exact: bool = True
+    has_gradients: bool = False
+    fills_gradients: bool = False
+    copies: bool = False
+    _one_row: list[tuple[Input, Came]] = field(default_factory=list)
+
+    def run_old_with_one_row(self) -> None:
+        """Run the code as it is now on inputs of one row, as far as it runs on them."""
+        fewer = [Input(*one) for one in one_row_each(self.bench.part.steps[0])]
+        came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
+        self._one_row = [(one, came) for one, came in came_of_one if came.seen is not None]
+
+    def gradients(self, inputs: Inputs) -> list[Gradients | str]:
+        """Return the gradients of the code as it is now, for inputs that are finite."""
+        if self.bench.instance.case.mode == "inference":
+            return []
+        return [self.bench.gradients(one.calls) for one in inputs if one.has_slopes]
+
+    def forward(self, reference: Reference) -> str:
+        """Return what tells the code that runs now from the old one, "" if nothing does."""
+        for (name, calls, held), old in zip(reference.inputs, reference.came, strict=True):
+            new = self.bench.came(calls, held)
+            is_same = is_exact(old, new)
+            difference = self.bench.difference(old, new, is_same=is_same)
+            if difference:
+                return f"not the same with inputs {name}: {difference}"
+            self.is_exact = self.is_exact and is_same
+            self.copies = self.copies or shares_less(old, new)
+        return ""
+
+    def backward(self, reference: Reference) -> str:
+        """Return which gradients differ, "" if none do."""
+        settings = self.bench.settings
+        tolerance = Tolerance(settings.rtol, settings.atol)
+        bounded = [one for one in reference.inputs if one.has_slopes]
+        pairs = zip(bounded, reference.gradients, self.gradients(reference.inputs), strict=True)
+        for one, old, new in pairs:
+            difference = told_apart(old, new, tolerance, may_overflow=one.may_overflow)
+            if difference:
+                return f"not the same with inputs {one.name}: {difference}"
+            if isinstance(old, str) or isinstance(new, str):
+                continue
+            self.has_gradients = self.has_gradients or any(
+                slope is not None for slope in (*old.values(), *new.values())
+            )
+            self.fills_gradients = self.fills_gradients or is_filled(old, new)
+        return ""
+
+    def with_one_row(self) -> str:
+        """Return what tells new from old code where the inputs have one row, "" if nothing does."""
+        for one, old in self._one_row:
+            new = self.bench.came(one.calls)
+            # Where there is one row, its stride means nothing.
+            difference = self.bench.difference(old, new, with_layout=False)
+            if difference:
+                return f"not the same with inputs {one.name}: {difference}"
+        return ""

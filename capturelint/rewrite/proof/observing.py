@@ -1,0 +1,85 @@
+"""Watch a function as it is by now on many inputs, for what its rewriting needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType
+
+import libcst as cst
+import torch
+
+from capturelint.rewrite.allowed import Allowed
+from capturelint.rewrite.observation import Observation
+from capturelint.rewrite.observed import Observed, function_named
+from capturelint.rewrite.proof.kept import KeptError
+from capturelint.rewrite.proof.mutants import constants_in, mutants
+from capturelint.rewrite.proof.recorder import NAME, Recorder
+from capturelint.rewrite.proof.swapping import code_in
+from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
+from capturelint.source import SourceFile
+
+_MOST_HELD = 8  # numbers that buffers are filled with
+_STEPS = 2  # whose inputs are changed, each in some forty ways
+
+
+def inputs_of(text: str, path: str, qualname: str, bench: Bench) -> Iterator[Input]:
+    """Yield inputs on which a function of a file may take all its ways."""
+    constants = constants_in(function_named(text, path, qualname).node)
+    for seed, calls in enumerate(bench.part.steps[:_STEPS]):
+        yield from (Input(*one) for one in mutants(calls, constants, seed))
+    if bench.has_buffers:
+        calls = bench.part.steps[0]
+        for number in constants[:_MOST_HELD]:
+            copies = tuple(call.copied() for call in calls)
+            yield Input(f"and buffers of {number:g}", copies, number)
+
+
+class Watch:
+    """One function of a file, to run under watch with `code` and `names`; then `seen` tells what it showed."""
+
+    def __init__(self, text: str, path: str, qualname: str) -> None:
+        self._named = function_named(text, path, qualname)
+        self._source = SourceFile.of(text)
+        self._observation = Observation()
+        recorder = Recorder(self._observation)
+        recorder.instrumented(self._named.tree, self._named.node, self._source)
+        self.code: CodeType = code_in(compile(self._named.tree, path, "exec"), qualname)
+        self.names: dict[str, object] = {NAME: recorder}
+
+    def came(self, inputs: Inputs, bench: Bench, around: Sequence[Bench]) -> list[Came]:
+        """Run the code on all inputs, and the callables `around` on theirs; return what the first came to.
+
+        Raises `KeptError` for a loop without end, or if the code raises for all inputs.
+        """
+        came = [bench.came(one.calls, one.held) for one in inputs]
+        for other in around:
+            for calls in other.part.steps[:_STEPS]:
+                other.came(calls)
+        if line := self._observation.endless:
+            raise KeptError(f"line {line}: its loop has no bound; choose a maximum of turns")
+        if all(one.seen is None for one in came):
+            raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
+        return came
+
+    def seen(self, functions: Sequence[FunctionType], bench: Bench, allowed: Allowed) -> Observed:
+        """Return what the runs showed. `functions`: those that ran."""
+        is_named = all(one.__globals__.get("torch") is torch for one in functions)
+        mode = bench.instance.case.mode
+        return Observed(
+            *(self._named, self._source, self._observation),
+            wants_gradients=mode != "inference",
+            torch="torch" if is_named else "",
+            allowed=allowed,
+            trains=mode == "train",
+        )
+
+
+def check_both_ways(tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
+    """Raise `KeptError` unless inputs led to both outcomes of each condition of a place."""
+    for test in tests:
+        reached = observed.observation.outcomes.get(observed.span(test), set())
+        if reached != {True, False}:
+            came = " and ".join(str(one) for one in sorted(reached)) or "nothing"
+            raise KeptError(
+                f"line {observed.span(test).line}: not proven, as inputs led to {came} alone"
+            )
