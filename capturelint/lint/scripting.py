@@ -11,7 +11,7 @@ _GIVEN = re.compile(r"(?<![@.\w])(?:torch\.)?(?:jit\.)?script\((?:\s*(\w+)\s*[,)
 
 def scripts_own(text: str) -> bool:
     """Return whether a file names what compiles to TorchScript."""
-    return any(word in text for word in _WORDS)
+    return "jit" in text and any(word in text for word in _WORDS)
 
 
 def scripts_others(text: str, own: Container[str]) -> bool:

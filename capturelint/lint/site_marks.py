@@ -19,12 +19,17 @@ _SITE_WORDS = (
     "reduce-overhead",
     "max-autotune",
 )
+_SITE_PARTS = ("graph", "capture_begin(", "-overhead", "-autotune")
 
 
 def has_site(text: str) -> bool:
     """Return whether a file may hold a capture site."""
-    # Words are found much faster than the pattern, which few files match.
-    return any(word in text for word in _SITE_WORDS) and _SITE.search(text) is not None
+    # Words are found much faster than the pattern, which few files match; most files hold none of the parts.
+    return (
+        any(part in text for part in _SITE_PARTS)
+        and any(word in text for word in _SITE_WORDS)
+        and _SITE.search(text) is not None
+    )
 
 
 def mark_sites(text: str, drafts: Sequence[Draft], graph: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from capturelint.finding import Span
 from capturelint.kind import UNKNOWN, Mark, Value
@@ -98,14 +98,41 @@ def reports_of(
     return [(rule, report) for (rule, _), report in zip(said, fixed, strict=True)]
 
 
-def parsed(text: str, shift: int) -> tuple[cst.Module, dict[cst.CSTNode, Span]]:
+def parsed(text: str, shift: int) -> tuple[cst.Module, Mapping[cst.CSTNode, Span]]:
     """Return the tree of a function, and where its nodes stand in the file, `shift` lines down."""
     try:
         tree = cst.parse_module(text)
-        ranges = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+        ranges = _Ranges().of(tree)
     except _REFUSALS as error:
         raise UnparsedError from error
-    return tree, {node: span_of(ranges[node], line_shift=shift) for node in ranges}
+    return tree, _Positions(ranges, shift)
+
+
+class _Ranges(PositionProvider):
+    """Positions as the provider finds them, without the walk for other metadata that `resolve` adds."""
+
+    def of(self, tree: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        """Return the range of each node. Raises one of `_REFUSALS`."""
+        self._computed = {}
+        self._gen_impl(tree)
+        return cast("Mapping[cst.CSTNode, CodeRange]", self._computed)
+
+
+class _Positions(Mapping[cst.CSTNode, Span]):
+    """Spans of nodes in the file, made of their ranges in the function when they are asked for."""
+
+    def __init__(self, ranges: Mapping[cst.CSTNode, CodeRange], shift: int) -> None:
+        self._ranges = ranges
+        self._shift = shift
+
+    def __getitem__(self, node: cst.CSTNode) -> Span:
+        return span_of(self._ranges[node], line_shift=self._shift)
+
+    def __iter__(self) -> Iterator[cst.CSTNode]:
+        return iter(self._ranges)
+
+    def __len__(self) -> int:
+        return len(self._ranges)
 
 
 def in_file(raw: Mapping[RawSpan, Fact], source: SourceFile, shift: int) -> dict[Span, Fact]:
@@ -161,6 +188,12 @@ class _Walk(cst.CSTVisitor):
     def on_leave(self, original_node: cst.CSTNode) -> None:
         for method in self._leave.get(type(original_node).__name__, ()):
             method(original_node)
+
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        """Do nothing, fast: no rule has handlers of single attributes."""
+
+    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+        """Do nothing, fast: no rule has handlers of single attributes."""
 
 
 _PLAIN = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Name)
