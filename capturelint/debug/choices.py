@@ -35,7 +35,7 @@ class UnknownSettingError(CapturelintError, TypeError):
     def __init__(self, name: str) -> None:
         near = get_close_matches(name, _HINTS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(_HINTS)}"
-        super().__init__(f"bisect has no setting {name!r}; {hint}")
+        super().__init__(f"there is no setting {name!r}; {hint}")
 
 
 class BadSettingError(CapturelintError, ValueError):

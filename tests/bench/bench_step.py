@@ -179,6 +179,7 @@ def _measure(name: str, options: argparse.Namespace) -> None:
     print(bench_text.render(found))
     print(f"({time.monotonic() - started:.0f} s in all)\n", flush=True)
     if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
         path = options.output / f"{name}.json"
         path.write_text(bench_json.render(found) + "\n", encoding="utf-8")
 

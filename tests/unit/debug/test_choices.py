@@ -81,7 +81,7 @@ def test_an_unknown_name_is_a_type_error_that_names_the_nearest() -> None:
         settings_from({"replay": 3})
 
     assert isinstance(caught.value, UnknownSettingError | CapturelintError)
-    assert str(caught.value) == "bisect has no setting 'replay'; did you mean replays?"
+    assert str(caught.value) == "there is no setting 'replay'; did you mean replays?"
 
 
 def test_far_from_every_name_all_are_listed() -> None:
