@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +18,13 @@ from capturelint.lint.subjects import Mendable, parsed
 from capturelint.names import MODULE_BODY, FunctionFacts
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.imports import Torch, torch_in_file
+from capturelint.rewrite.local_imports import torch_in_function
 from capturelint.rewrite.observation import Observation, Seen
 from capturelint.rewrite.site import Facts
 from capturelint.rule import Subject
 from capturelint.source import SourceFile, line_shift
+
+_BEHIND_ALL = sys.maxsize  # a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,11 @@ class Observed(Facts):
         while isinstance(node, cst.Attribute):
             parts.append(node.attr.value)
             node = node.value
-        if not isinstance(node, cst.Name) or node.value in self.locals:
+        if not isinstance(node, cst.Name):
+            return ""
+        if self._own_torch is not None and node.value == self._own_torch.name:
+            return ".".join(["torch", *reversed(parts)])
+        if node.value in self.locals:
             return ""
         known = self._named.imports.get(node.value)
         if known is not None:
@@ -153,8 +161,17 @@ class Observed(Facts):
 
     @property
     def torch(self) -> Torch | None:
-        """What torch is surely called in the whole function; None if that cannot be told."""
-        return torch_in_file(self.source) or (Torch(self._torch) if self._torch else None)
+        """What torch is surely called in the whole function; None if that cannot be told.
+
+        A name that the function imports it by is bound from that line on.
+        """
+        named = Torch(self._torch) if self._torch else None
+        return torch_in_file(self.source) or named or self._own_torch
+
+    @cached_property
+    def _own_torch(self) -> Torch | None:
+        """What the function itself imports torch as, and binds nowhere else."""
+        return torch_in_function(self.tree, _BEHIND_ALL, self._function.subject.positions)
 
     @property
     def whole(self) -> ast.Module:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import libcst as cst
 
 from capturelint.rewrite.conditions import RefusedError, grouped, refuse
+from capturelint.rewrite.flattening import flattened
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.masks import HINT, Selection, is_everything, rank
 from capturelint.rewrite.merging import ROWS
@@ -206,6 +207,9 @@ class Rows:
                 return f"{self.text(receiver)}.unsqueeze(-1)"
             if method == "to" and len(given) == 1 and self._is_type(given[0]):
                 return f"{self.text(receiver)}.to({facts.text(given[0])})"
+            flat = flattened(node, self._selection, facts)
+            if flat is not None:
+                return self._subscript(flat)
         raise self._mixed(node)
 
     def _is_type(self, node: cst.BaseExpression) -> bool:

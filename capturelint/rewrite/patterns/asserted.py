@@ -1,6 +1,7 @@
 """A check that raises on the host, as an assertion on the device: `torch._assert_async`.
 
-`assert t, "words"` and `if t: raise ValueError("words")`. What fails then ends the CUDA context.
+`assert t, "words"`, `if t: raise ValueError("words")` and `torch._check_tensor_all(t)`. What fails then ends
+the CUDA context.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import libcst as cst
 
 from capturelint.rewrite.blocks import statements_of
-from capturelint.rewrite.conditions import RefusedError, condition, reads_tensor, refuse
+from capturelint.rewrite.conditions import RefusedError, condition, grouped, reads_tensor, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.lines import edit_of
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.regions import only_statement
 
 _HINT = "leave the check out of what is captured"
+# Torch's checks, by which of their arguments is the tensor.
+_CHECKS = {"torch._check_tensor_all": 0, "torch._check_tensor_all_with": 1}
 _NOTE = (
     "unsafe: where `torch._assert_async` fails, nothing is raised there: the next synchronization raises"
     " `AcceleratorError`, the CUDA context of the process is lost, and the words go to standard error alone"
@@ -30,7 +33,8 @@ def sites(facts: Observed) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for node in facts.nodes(cst.SimpleStatementLine, cst.If):
         test = _test(node)
-        if test is not None and reads_tensor(facts, test):
+        is_read = test is not None and reads_tensor(facts, test)
+        if is_read or _checked(node, facts) is not None:
             found.append(node)
     return found
 
@@ -42,7 +46,8 @@ def tests(node: cst.CSTNode, facts: Observed) -> list[cst.BaseExpression]:  # no
 
 def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:
     """Offer an assertion on the device, if the user allows it."""
-    test = _test(node)
+    checked = _checked(node, facts)
+    test = _test(node) if checked is None else checked
     assert test is not None, "that makes it a site"
     try:
         if not facts.allowed.unsafe_fixes:
@@ -52,7 +57,10 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
         parent = next(facts.around(node))
         if isinstance(parent, cst.If) and parent.orelse is node:
             raise refuse(facts, node, "ELIF", "it is an `elif`", _HINT)
-        text = condition(facts, test, torch)
+        if checked is not None:
+            text = f"{grouped(checked, facts.text(checked))}.all()"
+        else:
+            text = condition(facts, test, torch)
         if isinstance(node, cst.If):
             text = f"{torch}.logical_not({text})"
         line = f"{torch}._assert_async({text}, {_words(node, test, facts)})"
@@ -71,6 +79,24 @@ def _test(node: cst.CSTNode) -> cst.BaseExpression | None:
     body = statements_of(node.body)
     is_raise = len(body) == 1 and isinstance(only_statement(body[0]), cst.Raise)
     return node.test if is_raise else None
+
+
+def _checked(node: cst.CSTNode, facts: Observed) -> cst.BaseExpression | None:
+    """Return the tensor of which torch checks all on the host, None for other statements.
+
+    It takes nothing but tensors. One that never ran, as it stands where only a capture comes, is known by
+    its text, and no place where errors are not given up.
+    """
+    small = only_statement(node)
+    call = small.value if isinstance(small, cst.Expr) else None
+    if not isinstance(call, cst.Call) or facts.full_name(call.func) not in _CHECKS:
+        return None
+    is_plain = not any(arg.star or arg.keyword is not None for arg in call.args)
+    at = _CHECKS[facts.full_name(call.func)]
+    given = call.args[at].value if is_plain and len(call.args) > at else None
+    if given is None or not facts.seen(given):
+        return given if facts.allowed.unsafe_fixes else None
+    return given if facts.value(given).is_device_tensor else None
 
 
 def _words(node: cst.CSTNode, test: cst.BaseExpression, facts: Observed) -> str:

@@ -1,7 +1,7 @@
 """A loop over the experts that a mask has anything of, as one over all: those left out have no rows.
 
-`for e in (m.sum(dim=(-1, -2)) > 0).nonzero():` with `e = e[0]` is `for e in range(m.shape[0]):`. The rows
-of each are then written for all rows by another pattern.
+`for e in (m.sum(dim=(-1, -2)) > 0).nonzero():` with `e = e[0]`, or with `m[e].squeeze(0)` and `e[0]` in its
+turns, is `for e in range(m.shape[0]):`. The rows of each are then written for all rows by another pattern.
 """
 
 from __future__ import annotations
@@ -31,11 +31,15 @@ _STORES = frozenset(("index_add_",))
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """`bound`: the statement that finds what is hit; `first`: the one that takes its number."""
+    """`bound`: the statement that finds what is hit. `taking`: edits after which turns have its number.
+
+    `item`: the part of the mask by which a turn goes, as it is written.
+    """
 
     mask: cst.BaseExpression
     bound: cst.CSTNode
-    first: cst.BaseStatement
+    taking: Sequence[Edit]
+    item: str
     rest: Sequence[cst.BaseStatement]
 
 
@@ -62,7 +66,7 @@ def match(node: cst.For, facts: Observed, torch: str) -> tuple[Form, ...] | Refu
     return Site("", node, facts).form(
         Grade.PROVEN,
         Edit(facts.span(node.iter), f"range({held}.shape[0])"),
-        _without(hits.first, facts),
+        *hits.taking,
         _without(hits.bound, facts),
     )
 
@@ -74,19 +78,57 @@ def _hits(node: cst.For, facts: Observed) -> _Hits | None:
     mask = _counted(places[0].source, facts) if len(places) == 1 else None
     if mask is None or places[0].way is not Way.VALUE:
         return None
-    first, *rest = statements_of(node.body)
-    small = only_statement(first)
-    name = node.target.value
-    is_taken = (
-        isinstance(small, cst.Assign)
-        and facts.text(small.value) == f"{name}[0]"
-        and len(small.targets) == 1
-        and facts.text(small.targets[0].target) == name
-    )
     bound = facts.nearest(places[0].source, cst.SimpleStatementLine)
-    if not is_taken or bound is None or only_statement(bound) is None:
+    if bound is None or only_statement(bound) is None:
         return None
-    return _Hits(mask, bound, first, rest)
+    name, held = node.target.value, facts.text(mask)
+    first, *rest = statements_of(node.body)
+    if _takes(first, name, facts):
+        return _Hits(mask, bound, (_without(first, facts),), f"{held}[{name}]", rest)
+    taking = _readings(node, name, held, facts)
+    item = f"{held}[{name}].squeeze(0)"
+    return _Hits(mask, bound, taking, item, (first, *rest)) if taking else None
+
+
+def _takes(statement: cst.BaseStatement, name: str, facts: Observed) -> bool:
+    """Return whether a statement binds the number in a name to that name."""
+    small = only_statement(statement)
+    is_taken = isinstance(small, cst.Assign) and facts.text(small.value) == f"{name}[0]"
+    if not is_taken or not isinstance(small, cst.Assign) or len(small.targets) > 1:
+        return False
+    return facts.text(small.targets[0].target) == name
+
+
+def _readings(loop: cst.For, name: str, held: str, facts: Observed) -> tuple[Edit, ...]:
+    """Return edits of all places where turns read a number out of a name; none if some do otherwise."""
+    found: list[Edit] = []
+    for one in names_in(loop.body):
+        if one.value != name:
+            continue
+        edit = _reading(one, name, held, facts)
+        if edit is None:
+            return ()
+        found.append(edit)
+    return tuple(found)
+
+
+def _reading(node: cst.Name, name: str, held: str, facts: Observed) -> Edit | None:
+    parent = next(facts.around(node))
+    indexed = facts.nearest(node, cst.Subscript)
+    if indexed is None:
+        return None
+    if parent is indexed and facts.text(indexed) == f"{name}[0]":
+        shown = next(facts.around(indexed))
+        # In its own representation a tensor is no number.
+        is_own = isinstance(shown, cst.FormattedStringExpression) and bool(
+            shown.conversion or shown.equal
+        )
+        return None if is_own else Edit(facts.span(indexed), name)
+    call = facts.nearest(indexed, cst.Call)
+    is_row = facts.text(indexed) == f"{held}[{name}]"
+    if call is None or not is_row or facts.text(call) != f"{held}[{name}].squeeze(0)":
+        return None
+    return Edit(facts.span(call), f"{held}[{name}]")
 
 
 def _counted(node: cst.BaseExpression, facts: Observed) -> cst.BaseExpression | None:
@@ -130,11 +172,9 @@ def _check(node: cst.For, hits: _Hits, facts: Observed) -> None:
     if rest and _is_skipping(rest[0], node, facts):
         rest = rest[1:]
     found = positions_in(rest[0], facts) if rest else None
-    item = f"{facts.text(hits.mask)}[{facts.text(node.target)}]"
-    if found is None or facts.text(found.mask) != item:
-        raise refuse(
-            facts, node, "ROWS", f"its turns do not begin with the places of `{item}`", _HINT
-        )
+    if found is None or facts.text(found.mask) != hits.item:
+        reason = f"its turns do not begin with the places of `{hits.item}`"
+        raise refuse(facts, node, "ROWS", reason, _HINT)
     for one in rest[1:]:
         _check_statement(one, found.names, facts)
 

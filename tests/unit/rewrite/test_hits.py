@@ -79,3 +79,44 @@ def test_a_loop_that_may_do_more_is_left_alone(old: str, new: str, reason: str) 
     said = _written(text.replace(old, new), Allowed(all_experts=True))
 
     assert (said[: len(reason)] if reason else said) == reason
+
+
+READ = """
+for e in hit:
+    k, i = torch.where(m[e].squeeze(0))
+    z = F.linear(x[i], w[e[0]]) * len(f"at {e[0]}")
+    y.index_add_(0, i, z)
+return y"""
+
+
+def _read(old: str, new: str) -> str:
+    assert old in READ
+    return _written(HIT + READ.replace(old, new), Allowed(all_experts=True))
+
+
+def test_turns_that_read_the_number_of_what_is_hit_have_it() -> None:
+    new = READ.replace("e[0]", "e").replace("in hit", "in range(m.shape[0])")
+
+    assert _read("m[e]", "m[e]") == new.replace(".squeeze(0)", "").lstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("{e[0]}", "{e[0]!r}", ""),
+        ("{e[0]}", "{e}", ""),
+        ("{e[0]}", "{e[-1]}", ""),
+        ("m[e].squeeze(0)", "m[e][0]", ""),
+        ("m[e].squeeze(0)", "m[e].squeeze()", ""),
+        ("w[e[0]]", "w[e].squeeze(0)", ""),
+        ("    k, i", "    z = x\n    k, i", "its turns do not begin with the places of `m[e].squeeze(0)`"),
+        ("    y.index_add_(0, i, z)", "    y.index_add_(0, i, z)\n    print(e[0])",
+         "`print(e[0])` may do more than add rows"),
+    ],
+)  # fmt: skip
+def test_turns_that_use_what_is_hit_otherwise_are_left_alone(
+    old: str, new: str, reason: str
+) -> None:
+    said = _read(old, new)
+
+    assert (said[: len(reason)] if reason else said) == reason

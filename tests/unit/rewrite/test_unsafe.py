@@ -34,6 +34,9 @@ def _written(pattern: object, body: str, allowed: Allowed = UNSAFE) -> str:
          "# why\ntorch._assert_async(torch.logical_not(x.isnan().any()), 'no')"),
         (asserted, 'if x.max() > 9:\n    raise ValueError(f"{x}")',
          'torch._assert_async(torch.logical_not(x.max() > 9), "x.max() > 9")'),
+        (asserted, "torch._check_tensor_all(m | ~m)", 'torch._assert_async((m | ~m).all(), "m | ~m")'),
+        (asserted, "import torch as t\nt._check_tensor_all_with(ValueError, x > 0, lambda: 'no')",
+         'import torch as t\ntorch._assert_async((x > 0).all(), "x > 0")'),
         (packed, "x[m] = rows + 1", "x.masked_scatter_(m[..., None].expand_as(x), rows + 1)"),
         (reduced, "y = x[m].max()", 'y = x.masked_fill(~m[..., None], float("-inf")).max()'),
         (reduced, "y = n[m].min()", "y = n.masked_fill(~m, torch.iinfo(torch.int64).max).min()"),
@@ -56,6 +59,8 @@ def test_what_may_raise_is_written_for_the_device_if_allowed(
         (asserted, "assert x.shape[0] == 4", ""),
         (asserted, "if x.sum() < 0:\n    raise ValueError('no')\nelse:\n    x = x + 1", ""),
         (asserted, "if x.sum() < 0:\n    x = x + 1\nelif x.max() < 0:\n    raise ValueError", "it is an `elif`"),
+        (asserted, "torch._check(x.shape[0] == 4)", ""),
+        (asserted, "torch._check_tensor_all(*[m | ~m])", ""),
         (asserted, "try:\n    assert x.sum() > 0\nexcept AssertionError:\n    x = x + 1", "it stands in a `try`"),
         (packed, "x[m] = rows[:1]", "what is stored may be one row for all places"),
         (packed, "x[m] = x[:2] * 1", "it reads what it writes to"),
@@ -76,3 +81,10 @@ def test_what_is_not_the_same_even_then_is_left_alone(
     said = _written(pattern, body)
 
     assert (said[: len(reason)] if reason else said) == reason
+
+
+def test_a_check_that_never_ran_is_known_by_its_text_if_allowed() -> None:
+    old = "if x.shape[0] > 9:\n    torch._check_tensor_all(m)"
+
+    assert _written(asserted, old).endswith('    torch._assert_async(m.all(), "m")')
+    assert _written(asserted, old, NOTHING) == ""
