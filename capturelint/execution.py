@@ -25,15 +25,25 @@ class Asked:
         """Return whether it covers a line, or a part of it."""
         return self.line <= line <= self.end_line
 
+    def is_beside(self, span: tuple[int, int, int, int]) -> bool:
+        """Return whether another stretch of its file, as an `Act` has it, lies before or after it."""
+        line, column, end_line, end_column = span
+        is_before = (end_line, end_column) <= (self.line, self.column)
+        return is_before or (self.end_line, self.end_column) <= (line, column)
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What a line that was watched did in an eager run made as if capturing, as a hazard tells it."""
+    """What a line that was watched did in an eager run made as if capturing, as a hazard tells it.
+
+    `is_beside`: an expression on the line did it that has no part in common with what was watched.
+    """
 
     module: str
     operation: str
     effect: Effect
     message: str
+    is_beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,12 +100,25 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """What one expression of a line did.
+
+    `span`: its first line and column, its last line and the column where it ends, as Python tells the
+    positions of instructions: lines from 1, columns from 0 in bytes of UTF-8. None before Python 3.11.
+    """
+
+    operation: str
+    effect: Effect
+    span: tuple[int, int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hazard:
     """One line that a capture would stop at or freeze, seen in an eager run as if capturing.
 
     `module`: path of the innermost module that was running, "" for the root. `operation`: as the
     dispatcher or torch names it. `message`: what CUDA would say. `code`: the rule about the
-    operation, or "". `calls`: how often the line did it.
+    operation, or "". `calls`: how often the line did it. `acts`: all that its expressions did.
     """
 
     place: Place
@@ -115,6 +128,7 @@ class Hazard:
     message: str
     code: str = ""
     calls: int = 1
+    acts: tuple[Act, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

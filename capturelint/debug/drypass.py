@@ -11,7 +11,7 @@ from capturelint.debug.frames import sourced
 from capturelint.debug.running import running
 from capturelint.debug.states.state import Change
 from capturelint.execution import Asked, Executed, Noted, Ran
-from capturelint.verdict import Hazard
+from capturelint.verdict import Act, Hazard
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,19 @@ def dry_pass(
 
 def noted(hazards: Iterable[Hazard], asked: Asked | None) -> tuple[Noted, ...]:
     """Return what was noted of a stretch; with None, what was noted of no line."""
+    if asked is None:
+        loose = [one for one in hazards if not one.place.path]
+        return tuple(Noted(one.module, one.operation, one.effect, one.message) for one in loose)
     return tuple(
-        Noted(one.module, one.operation, one.effect, one.message)
+        Noted(one.module, act.operation, act.effect, one.message, is_beside=_is_beside(act, asked))
         for one in hazards
-        if (asked is None and not one.place.path)
-        or (asked and asked.has_line(one.place.line) and real(one.place.path) == asked.path)
+        if asked.has_line(one.place.line) and real(one.place.path) == asked.path
+        for act in one.acts
     )
+
+
+def _is_beside(act: Act, asked: Asked) -> bool:
+    return act.span is not None and asked.is_beside(act.span)
 
 
 def executed(

@@ -72,6 +72,29 @@ def users_frames(start: FrameType | None = None, *, limit: int = 6) -> tuple[Pla
     return tuple(places)
 
 
+def span_at(place: Place) -> tuple[int, int, int, int] | None:
+    """Return the expression that runs, as an `Act` has it, if the innermost of the user's frames is at `place`."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - no other way to walk it
+    while frame is not None and not is_users(frame.f_code):
+        frame = frame.f_back
+    if frame is None or (frame.f_code.co_filename, frame.f_lineno) != (place.path, place.line):
+        return None
+    spans = _spans(frame.f_code)
+    return spans[frame.f_lasti // 2] if 0 <= frame.f_lasti // 2 < len(spans) else None
+
+
+@cache
+def _spans(code: CodeType) -> tuple[tuple[int, int, int, int] | None, ...]:
+    """Return the stretch of each instruction; nothing where Python does not tell them."""
+    positions = getattr(code, "co_positions", lambda: iter(()))()
+    return tuple(
+        None
+        if None in (line, end_line, column, end_column)
+        else (line, column, end_line, end_column)
+        for line, end_line, column, end_column in positions
+    )
+
+
 def is_called_from(folder: str) -> bool:
     """Return whether the innermost frame outside torch, but for the caller's, is of a file in `folder`."""
     frame = sys._getframe(2)  # noqa: SLF001 - no other way to walk it

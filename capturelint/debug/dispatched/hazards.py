@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from capturelint.debug.dispatched.refusal import Refusal
-from capturelint.verdict import Hazard, Place
+from capturelint.debug.frames import span_at
+from capturelint.verdict import Act, Hazard, Place
 
 _NOWHERE = Place("", 0)
 
@@ -26,9 +27,11 @@ class Hazards:
         place = places[0] if places else _NOWHERE
         module = self._module()
         key = (place.path, place.line, module)
+        act = Act(refusal.operation, refusal.effect, span_at(place))
         known = self._met.get(key)
         if known is not None:
-            self._met[key] = replace(known, calls=known.calls + 1)
+            acts = tuple(dict.fromkeys((*known.acts, act)))
+            self._met[key] = replace(known, calls=known.calls + 1, acts=acts)
             return
         self._met[key] = Hazard(
             place,
@@ -37,6 +40,7 @@ class Hazards:
             refusal.effect,
             refusal.message,
             refusal.code,
+            acts=(act,),
         )
 
     def listed(self) -> list[Hazard]:

@@ -107,17 +107,25 @@ class _Judging:
         """Return what shows that the finding is right, or ""."""
         if self.ran.calls == 0:
             return ""  # something else on its line
+        own = [note for note in self.ran.noted if not note.is_beside]
         for culprit in self._blamed():
-            if culprit.effect in self._counted_effects():
+            if culprit.effect in self._counted_effects() and not self._is_of_others(culprit):
                 sure = (
                     "" if culprit.certainty is Certainty.SHOWN else f" ({culprit.certainty.value})"
                 )
-                what = culprit.operation or culprit.message.partition("\n")[0]
+                seen = [one.operation for one in own if one.effect is culprit.effect]
+                told = culprit.operation or culprit.message.partition("\n")[0]
+                what = told if told in seen or not seen else seen[0]
                 return f"{culprit.effect.value} in {culprit.module or ROOT}: {what}{sure}"
-        for note in self.ran.noted if self.finding.code not in AROUND else ():
+        for note in own if self.finding.code not in AROUND else ():
             if note.effect is Effect.REFUSES and note.effect in self._counted_effects():
                 return self._noted(note)
         return ""
+
+    def _is_of_others(self, culprit: Culprit) -> bool:
+        """Return whether all that its lines were seen to do of this kind, other expressions did."""
+        same = [one.is_beside for one in self.ran.noted if one.effect is culprit.effect]
+        return bool(same) and all(same)
 
     def _noted(self, note: Noted) -> str:
         judged = self._judged_around(note.module)
@@ -177,6 +185,12 @@ class _Judging:
             raise _UntoldError(
                 "it is about what stands around a capture, which the case has none of"
             )
+        for note in self.ran.noted:
+            if note.is_beside:
+                raise _UntoldError(
+                    f"another expression on its line did {note.operation} as if capturing,"
+                    f" this one was not seen to"
+                )
         for culprit in self._blamed():
             raise _UntoldError(
                 f"its line is to blame for something else: {culprit.effect.value},"

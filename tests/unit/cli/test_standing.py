@@ -74,6 +74,36 @@ def test_each_finding_is_proved_refuted_or_not_reached(capsys: pytest.CaptureFix
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[:2]] == ["CL101"] * 2
 
 
+@needs_torch
+def test_a_read_of_a_host_tensor_is_not_proved_by_another_read_on_its_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    outer = """
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = Model()
+
+    def forward(self, x):
+        return self.model(x, torch.ones(()))
+
+
+def case():
+    return Outer(), lambda seed: torch.randn(2, 3)
+"""
+    source = MODEL.replace("x * x.max().item()", "x * (x.max().item() + n.max().item())")
+    Path("m.py").write_text(source + outer, encoding="utf-8")
+    main(["check", "--no-cache", "--format", "json", "--output", "found.json", "m.py"])
+
+    assert main(["bisect", "m.py:case", *CASE[4:], "--from=found.json", "--format=json"]) == 1
+
+    *_, on_device, on_host = json.loads(capsys.readouterr().out)["findings"]
+    assert (on_device["column"], on_device["standing"]) == (21, "proved")
+    assert (on_host["column"], on_host["standing"]) == (38, "cannot tell")
+    assert on_host["why"].startswith("another expression on its line did ")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

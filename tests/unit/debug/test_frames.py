@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from capturelint.debug import frames
-from capturelint.debug.frames import is_users_file, users_frames
+from capturelint.debug.frames import is_users_file, span_at, users_frames
 from capturelint.verdict import Place
 
 
@@ -36,6 +39,15 @@ def test_frames_of_any_caller_count_where_no_engine_runs() -> None:
     assert isinstance(found, tuple)
     assert found[0] == Place("/users/model.py", 2, "caller")
     assert found[1].path == __file__
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells positions from 3.11 on")
+def test_of_a_line_the_expression_that_runs_is_told() -> None:
+    names: dict[str, object] = {"at": span_at, "here": Place("/users/model.py", 1)}
+    code = compile("'é', at(here), at(here)", "/users/model.py", "eval")
+
+    assert eval(code, names) == ("é", (1, 6, 1, 14), (1, 16, 1, 24))
+    assert eval(code, {**names, "here": Place("/users/model.py", 2)}) == ("é", None, None)
 
 
 def test_what_torch_compile_writes_is_not_the_users() -> None:

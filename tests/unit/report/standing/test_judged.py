@@ -162,6 +162,25 @@ def test_of_two_findings_on_a_line_the_one_that_the_run_names_is_proved() -> Non
     assert (first.standing.value, second.standing.value) == ("refuted", "proved")
 
 
+def test_what_another_expression_on_its_line_did_proves_nothing() -> None:
+    beside = replace(SYNC, operation="aten.copy", is_beside=True)
+    other = blaming(culprit(), ran=replace(ONCE, noted=(beside,)))
+    both = blaming(culprit(), ran=replace(ONCE, noted=(beside, SYNC)))
+
+    assert stand(other) == (
+        "cannot tell",
+        "another expression on its line did aten.copy as if capturing, this one was not seen to",
+    )
+    assert stand(both) == ("proved", "refuses-capture in layer: aten.item")
+
+
+def test_the_operation_of_a_proof_is_what_its_own_expression_did() -> None:
+    own = replace(SYNC, operation="aten.copy")
+    found = blaming(culprit(), ran=replace(ONCE, noted=(replace(SYNC, is_beside=True), own)))
+
+    assert stand(found) == ("proved", "refuses-capture in layer: aten.copy")
+
+
 def test_a_finding_without_a_place_keeps_its_reason() -> None:
     [one] = judged([Located(READ, problem="it has moved")], report())
 
