@@ -34,6 +34,7 @@ from capturelint.rewrite.proof.trial import (
     checked_rows,
     checked_where,
 )
+from capturelint.rewrite.unknown import NO_PATTERN
 
 _MOST_PLACES = 40
 
@@ -151,7 +152,7 @@ class Rewriting:
             else:
                 self.computes.update(dict.fromkeys(filter(None, [computed(pattern)])))
                 return
-        raise KeptError(reasons[0] if reasons else "no pattern is known for it")
+        raise KeptError(reasons[0] if reasons else NO_PATTERN)
 
     def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came]]:
         """Run the function as it is by now on all inputs, and return what it showed."""

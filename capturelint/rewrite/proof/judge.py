@@ -32,6 +32,7 @@ from capturelint.rewrite.proof.kept import KeptError, kept
 from capturelint.rewrite.proof.notes import notes_on
 from capturelint.rewrite.proof.remaining import left_over
 from capturelint.rewrite.proof.trial import Bench
+from capturelint.rewrite.unknown import why_unknown
 from capturelint.verdict import Culprit, Kept, Report, Rewrite
 
 _COST = "count what is computed more"
@@ -145,7 +146,7 @@ class _Work:
         around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
         rewriting = Rewriting(path, qualname, file.text, bench, around, allowed=self._allowed)
         if not rewriting.run():
-            raise KeptError("no pattern is known for it")
+            raise KeptError(why_unknown(culprits[0], file.text))
         check_names(rewriting, self._files.values())
         stays: list[Culprit] = []
         if rewriting.refused:
