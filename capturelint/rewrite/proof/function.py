@@ -83,7 +83,7 @@ class Rewriting:
             if reference is not None and not self._shows_more(inputs):
                 return number
             observed, came = self._observed(inputs)
-            reference = reference or Reference(inputs, came, self.comparison.gradients(inputs))
+            reference = reference or Reference(inputs, came)
             if self._step(observed, reference):
                 if self.is_unsafe:
                     # What no longer raises may end the CUDA context instead.
@@ -163,6 +163,7 @@ class Rewriting:
 
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""
+        reference.add_slopes(self.bench)
         reasons: list[str] = []
         for form in forms:
             text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])

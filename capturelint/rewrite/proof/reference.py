@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from capturelint.rewrite.proof.gradients import Gradients
-from capturelint.rewrite.proof.trial import Came, Inputs
+from capturelint.rewrite.proof.trial import Bench, Came, Inputs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reference:
-    """What the old code came to on all inputs; gradients where those are finite."""
+    """What the old code came to on all inputs. `slopes`: its gradients, by the place of their input."""
 
     inputs: Inputs
     came: list[Came]
-    gradients: list[Gradients | str]
+    slopes: dict[int, Gradients | str] = field(default_factory=dict)
+    _has_slopes: bool = False
+
+    def add_slopes(self, bench: Bench) -> None:
+        """Run the old code, which the functions still have, for the gradients of finite inputs, once."""
+        if self._has_slopes or bench.instance.case.mode == "inference":
+            return
+        self._has_slopes = True
+        for number, one in enumerate(self.inputs):
+            if one.has_slopes:
+                self.slopes[number] = bench.gradients(one.calls)
 
     def of_what_ran(self) -> Reference:
         """Return the reference without the inputs for which the old code raised."""
-        pairs = list(zip(self.inputs, self.came, strict=True))
-        ran = [one for one, came in pairs if came.seen is not None]
-        sloped = [came.seen is not None for one, came in pairs if one.has_slopes]
-        gradients = [
-            one
-            for one, is_kept in zip(self.gradients, sloped if self.gradients else (), strict=True)
-            if is_kept
-        ]
-        return Reference(ran, [came for _, came in pairs if came.seen is not None], gradients)
+        ran = [number for number, came in enumerate(self.came) if came.seen is not None]
+        slopes = {
+            new: self.slopes[number] for new, number in enumerate(ran) if number in self.slopes
+        }
+        inputs = [self.inputs[number] for number in ran]
+        return Reference(inputs, [self.came[number] for number in ran], slopes, self._has_slopes)
