@@ -25,6 +25,7 @@ from capturelint.rule import method_call
 _EXACT = frozenset(
     "view reshape unsqueeze squeeze flatten expand repeat flip long int float bool abs neg to".split()
 )
+_FUNCTIONS = frozenset(("torch.abs", "torch.neg"))
 _ASKED = frozenset("shape dtype ndim size numel dim".split())
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply)
 _SMALL = frozenset(("uint8", "int8", "int16"))
@@ -34,7 +35,7 @@ _MOST_STEPS = 30
 def sites(facts: Observed) -> list[cst.Call]:
     """Return the fills on the host that are used on the device, and for nothing else."""
     calls = (one for one in facts.nodes(cst.Call) if isinstance(one, cst.Call))
-    return [one for one in calls if _is_fill(one, facts) and _device(one, facts)]
+    return [one for one in calls if _is_fill(one, facts) and device_of(one, facts)]
 
 
 def tests(node: cst.Call, facts: Observed) -> list[cst.BaseExpression]:  # noqa: ARG001 - a pattern
@@ -44,7 +45,7 @@ def tests(node: cst.Call, facts: Observed) -> list[cst.BaseExpression]:  # noqa:
 
 def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:  # noqa: ARG001
     """Offer the fill on the device alone, then together with all others that go there."""
-    site, device = Site("", node, facts), _device(node, facts)
+    site, device = Site("", node, facts), device_of(node, facts)
     why = why_not(site, node)
     if why:
         return site.refusal("ARGUMENTS", why, "make it on the device")
@@ -66,8 +67,8 @@ def _is_fill(node: cst.Call, facts: Observed) -> bool:
     return facts.full_name(node.func) in FILLS or is_of_numbers(node, facts)
 
 
-def _device(fill: cst.Call, facts: Observed) -> str:
-    """Return the text of the device that a fill is used on, "" if it is used otherwise too."""
+def device_of(fill: cst.Call, facts: Observed) -> str:
+    """Return the text of the device that a tensor of the host is used on, "" if it is used otherwise too."""
     ends = list(_ends(fill, facts, 0))
     statement = facts.nearest(fill, cst.SimpleStatementLine)
     if not ends or "" in ends or statement is None:
@@ -143,8 +144,13 @@ def _made_of(
     if isinstance(parent, cst.Comparison):
         is_one = len(parent.comparisons) == 1
         return parent if is_one and facts.is_known_host(parent) else None
-    call = next(facts.around(parent)) if isinstance(parent, cst.Attribute) else None
-    if not isinstance(call, cst.Call) or call.func is not parent:
+    call = next(facts.around(parent)) if isinstance(parent, cst.Attribute | cst.Arg) else None
+    if not isinstance(call, cst.Call):
+        return None
+    if isinstance(parent, cst.Arg):
+        is_exact = facts.full_name(call.func) in _FUNCTIONS and len(call.args) == 1
+        return call if is_exact else None
+    if call.func is not parent:
         return None
     called = method_call(call)
     is_exact = called is not None and called[1] in _EXACT and not _is_cut(node, call, facts)

@@ -19,6 +19,7 @@ from capturelint.rewrite.patterns import (
     gathered,
     grouped_product,
     hits,
+    host_called,
     host_made,
     larger,
     lengths,
@@ -57,6 +58,7 @@ PATTERNS = cast(
     "tuple[Pattern, ...]",
     (
         *(splitting, printing, asserted, lengths, hits, reading, roundtrip, host_made, positions),
+        host_called,
         *(from_source, buffered, larger, choice, reduced, masked, packed, gathered, bounded),
         grouped_product,
         *(branch, predicated, repeated, unbounded),
