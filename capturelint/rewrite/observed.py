@@ -70,7 +70,8 @@ def function_named(text: str, path: str, qualname: str) -> Named:
 class Observed(Facts):
     """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it; `trains`: it does so in each step.
 
-    `torch`: a global name that was torch when the function ran, "" if that is not known.
+    `torch`: a global name that was torch when the function ran, "" if that is not known. `blamed`: the texts
+    of the lines to blame, none if these are not known.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Observed(Facts):
         wants_gradients: bool = True,
         torch: str = "",
         allowed: Allowed = NOTHING,
+        blamed: frozenset[str] = frozenset(),
         trains: bool = False,
     ) -> None:
         shift = line_shift(named.facts)
@@ -92,6 +94,7 @@ class Observed(Facts):
         self.observation = observation
         self.wants_gradients = wants_gradients
         self.allowed = allowed
+        self._blamed = blamed
         self.trains = trains
         self._named = named
         self._torch = "" if torch in self.locals else torch
@@ -99,6 +102,11 @@ class Observed(Facts):
     def seen(self, node: cst.CSTNode) -> frozenset[Seen]:
         """Return all that an expression was; nothing if it never ran."""
         return self.observation.of(self.span(node))
+
+    def may_be_blamed(self, node: cst.CSTNode) -> bool:
+        """Return whether a statement begins on a line to blame, or it is not known which these are."""
+        line = self.source.line(self.span(node).line).strip()
+        return not self._blamed or line in self._blamed
 
     def is_tensor(self, node: cst.CSTNode) -> bool:
         """Return whether an expression ran, and was a tensor each time."""

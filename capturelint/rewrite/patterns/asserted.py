@@ -84,8 +84,8 @@ def _test(node: cst.CSTNode) -> cst.BaseExpression | None:
 def _checked(node: cst.CSTNode, facts: Observed) -> cst.BaseExpression | None:
     """Return the tensor of which torch checks all on the host, None for other statements.
 
-    It takes nothing but tensors. One that never ran, as it stands where only a capture comes, is known by
-    its text, and no place where errors are not given up.
+    Where lines to blame are known, only such a one: a function may check in another way, with an error of
+    its own, where nothing is captured. A check takes nothing but tensors, and may never have run.
     """
     small = only_statement(node)
     call = small.value if isinstance(small, cst.Expr) else None
@@ -94,9 +94,9 @@ def _checked(node: cst.CSTNode, facts: Observed) -> cst.BaseExpression | None:
     is_plain = not any(arg.star or arg.keyword is not None for arg in call.args)
     at = _CHECKS[facts.full_name(call.func)]
     given = call.args[at].value if is_plain and len(call.args) > at else None
-    if given is None or not facts.seen(given):
-        return given if facts.allowed.unsafe_fixes else None
-    return given if facts.value(given).is_device_tensor else None
+    if given is None or not facts.may_be_blamed(node):
+        return None
+    return given if facts.value(given).is_device_tensor or not facts.seen(given) else None
 
 
 def _words(node: cst.CSTNode, test: cst.BaseExpression, facts: Observed) -> str:

@@ -44,7 +44,8 @@ class Rewriting:
     """One function of a file while it is rewritten. `text` is of the whole file, as it is by now.
 
     `around`: the callables of the case, which may call the function elsewhere too, on other things.
-    `names`: global names that the new code needs. `comparison`: what the proof showed. `refused`:
+    `blamed`: the texts of the lines to blame, where these are known. `names`: global names that the new
+    code needs. `comparison`: what the proof showed. `refused`:
     places that stay where a part may be rewritten, with why, by their text. `notes`: what forms say of
     themselves; `buffers`: what new code reads; `is_unsafe`: a form no longer raises where the old code did.
     `computes`: what the new code computes more than the old, such as both arms.
@@ -58,6 +59,7 @@ class Rewriting:
     functions: list[FunctionType] = field(default_factory=list)
     names: dict[str, object] = field(default_factory=dict)
     allowed: Allowed = NOTHING
+    blamed: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     is_unsafe: bool = False
     buffers: list[Buffer] = field(default_factory=list)
@@ -159,7 +161,7 @@ class Rewriting:
         watch = Watch(self.text, self.path, self.qualname)
         with self._running(watch.code, {**watch.names, **self.names}):
             came = watch.came(inputs, self.bench, self.around)
-        return watch.seen(self.functions, self.bench, self.allowed), came
+        return watch.seen(self.functions, self.bench, self.allowed, self.blamed), came
 
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""

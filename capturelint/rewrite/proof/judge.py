@@ -144,7 +144,10 @@ class _Work:
         file = self._files[path]
         bench = self._bench(part, step)
         around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
-        rewriting = Rewriting(path, qualname, file.text, bench, around, allowed=self._allowed)
+        blamed = frozenset(one.place.source.strip() for one in culprits if one.place)
+        rewriting = Rewriting(
+            path, qualname, file.text, bench, around, allowed=self._allowed, blamed=blamed
+        )
         if not rewriting.run():
             raise KeptError(why_unknown(culprits[0], file.text))
         check_names(rewriting, self._files.values())

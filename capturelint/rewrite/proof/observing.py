@@ -61,8 +61,14 @@ class Watch:
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
         return came
 
-    def seen(self, functions: Sequence[FunctionType], bench: Bench, allowed: Allowed) -> Observed:
-        """Return what the runs showed. `functions`: those that ran."""
+    def seen(
+        self,
+        functions: Sequence[FunctionType],
+        bench: Bench,
+        allowed: Allowed,
+        blamed: frozenset[str],
+    ) -> Observed:
+        """Return what the runs showed. `functions`: those that ran; `blamed`: texts of lines to blame."""
         is_named = all(one.__globals__.get("torch") is torch for one in functions)
         mode = bench.instance.case.mode
         return Observed(
@@ -70,6 +76,7 @@ class Watch:
             wants_gradients=mode != "inference",
             torch="torch" if is_named else "",
             allowed=allowed,
+            blamed=blamed,
             trains=mode == "train",
         )
 

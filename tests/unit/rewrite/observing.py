@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 
 
-def observed(text: str, *given: Any, name: str = "step", allowed: Allowed = NOTHING) -> Observed:
+def observed(
+    text: str,
+    *given: Any,
+    name: str = "step",
+    allowed: Allowed = NOTHING,
+    blamed: frozenset[str] = frozenset(),
+) -> Observed:
     """Return a function after a run, as if its tensors had been on a GPU."""
     from capturelint.rewrite.proof.recorder import NAME, Recorder
 
@@ -36,7 +42,9 @@ def observed(text: str, *given: Any, name: str = "step", allowed: Allowed = NOTH
     run(*given)
     for span, seen in observation.seen.items():
         observation.seen[span] = {replace(one, device="cuda" if one.device else "") for one in seen}
-    return Observed(function_named(text, "m.py", name), source, observation, allowed=allowed)
+    return Observed(
+        function_named(text, "m.py", name), source, observation, allowed=allowed, blamed=blamed
+    )
 
 
 def written(pattern: Pattern, body: str, *given: Any, head: str, allowed: Allowed = NOTHING) -> str:

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from capturelint.rewrite.allowed import NOTHING, Allowed  # noqa: E402 - needs torch
 from capturelint.rewrite.patterns import asserted, packed, reduced, repeated  # noqa: E402
-from tests.unit.rewrite.observing import written  # noqa: E402
+from tests.unit.rewrite.observing import observed, written  # noqa: E402
 
 if TYPE_CHECKING:
     from capturelint.rewrite.patterns.order import Pattern
@@ -83,8 +83,23 @@ def test_what_is_not_the_same_even_then_is_left_alone(
     assert (said[: len(reason)] if reason else said) == reason
 
 
-def test_a_check_that_never_ran_is_known_by_its_text_if_allowed() -> None:
+def test_a_check_that_never_ran_is_known_by_its_text() -> None:
     old = "if x.shape[0] > 9:\n    torch._check_tensor_all(m)"
 
     assert _written(asserted, old).endswith('    torch._assert_async(m.all(), "m")')
-    assert _written(asserted, old, NOTHING) == ""
+    assert "`--unsafe-fixes`" in _written(asserted, old, NOTHING)
+
+
+def test_of_two_checks_the_one_to_blame_is_written() -> None:
+    lines = [
+        "    torch._check_tensor_all(m | ~m)",
+        "    torch._check_tensor_all(x == x)",
+        "    return x",
+    ]
+    facts = observed(
+        "\n".join(["import torch", HEAD.rstrip(), *lines]),
+        *(torch.ones(4, 3), torch.tensor([True, False]), None, None),
+        blamed=frozenset({lines[1].strip()}),
+    )
+
+    assert [facts.text(one) for one in asserted.sites(facts)] == [lines[1].strip()]
