@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
     pytest.mark.skipif(sys.platform == "win32", reason="signals and forks of POSIX"),
 ]
@@ -116,33 +117,28 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
-    """Run all of them, two at a time."""
-
-    def run(case: Case) -> subprocess.CompletedProcess[str]:
-        folder = tmp_path_factory.mktemp("hostile")
-        (folder / "case.py").write_text(case.source)
-        command = [sys.executable, "-m", "capturelint", "bisect", "case.py:make"]
-        options = ["--backend", "simulated", "--format", "concise", *case.options]
-        return subprocess.run(
-            [*command, *options],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(CASES, pool.map(run, CASES.values()), strict=True))
+# Ended by what another case, or one of `tests/unit/debug/processes`, shows as well.
+ALIKE = (
+    "the factory returns nothing",
+    "the factory ends the process",
+    "forward hangs",
+    "forward exits",
+    "forward reads address 0",
+    "forward aborts",
+    "forward writes a megabyte past Python",
+    "forward forks",
+    "forward changes the folder",
+    "forward needs a module",
+)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_ends_with_one_clear_line_and_the_right_code(
-    name: str, ended: dict[str, subprocess.CompletedProcess[str]]
-) -> None:
-    case, done = CASES[name], ended[name]
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.sweep(0)] if one in ALIKE else []) for one in CASES],
+)
+def test_ends_with_one_clear_line_and_the_right_code(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    done = ended(case, tmp_path)
     text = done.stderr if case.code == 2 else done.stdout
     clear = [line for line in text.splitlines() if all(words in line for words in case.says)]
 
@@ -151,3 +147,18 @@ def test_ends_with_one_clear_line_and_the_right_code(
         assert (done.stdout, text.count("\n")) == ("", 1)
     assert "Traceback" not in done.stderr
     assert len(done.stdout) < 4096
+
+
+def ended(case: Case, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run one, written into `folder`, to its end."""
+    (folder / "case.py").write_text(case.source)
+    command = [sys.executable, "-m", "capturelint", "bisect", "case.py:make"]
+    options = ["--backend", "simulated", "--format", "concise", *case.options]
+    return subprocess.run(
+        [*command, *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
