@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -15,6 +17,18 @@ import pytest
 InFork: TypeAlias = Callable[[Callable[[], object]], None]
 ALL_CASES = "--all-cases"
 THIRD = "CAPTURELINT_TESTS_THIRD"  # which third of the tests is run, of 0 to 2
+# What almost every fork would import by itself.
+_IMPORTED = (
+    "torch._dynamo",
+    "torch.nested",
+    "capturelint.debug.simulated",
+    "capturelint.debug.engine",
+    "capturelint.rewrite.proof.judge",
+)
+
+
+# Threads of torch in each of several processes wait for each other, and compute while they wait.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,8 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip, of the many cases of a sweep, all but one in so many: each takes seconds.
 
-    Inside another Python one test in three is run.
+    Inside another Python one test in three is run. Files with slow tests come first, so that no
+    worker is left with one of them when the others have nothing more to do.
     """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if config.getoption(ALL_CASES):
         return
     third = os.environ.get(THIRD)
@@ -44,6 +61,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             reason = f"{f'one case in {every}' if every else 'a part'} is run; {ALL_CASES} runs all"
             item.add_marker(pytest.mark.skip(reason=reason))
         seen[name] += 1
+
+
+def pytest_collection_finish() -> None:
+    """Spare every later collection of garbage the modules and tests that are here to stay.
+
+    They are half a million objects, and what is tested collects garbage often.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +93,8 @@ def in_fork() -> InFork:
     A backward starts threads of torch, after which no process forked from here can run one.
     """
     # Imported before the fork, where it takes seconds only once.
-    import capturelint.debug.simulated  # noqa: F401
+    for name in _IMPORTED:
+        import_module(name)
 
     return _run
 
@@ -94,6 +121,7 @@ def _answer(body: Callable[[], object], writing: int) -> NoReturn:
     import torch
 
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    gc.freeze()  # what the parent holds, which is much, is not looked through
     try:
         body()
         answer = "passed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ def inputs(seed):
 """
 # Imported once, before the forks.
 _IMPORTED = (
+    "torch._dynamo",
     "capturelint.debug.simulated",
     "capturelint.rewrite.proof.judge",
     "tests.program_judge",
@@ -66,6 +68,7 @@ def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoRetu
 
     signal.alarm(_LONGEST)
     torch.set_num_threads(1)
+    gc.freeze()  # what the parent holds is not looked through
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)

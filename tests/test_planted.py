@@ -125,6 +125,7 @@ def judged(
     return reports(requests, imported=("tests.hosts", *sorted(used)), workers=workers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planting", PLANTINGS, ids=str)
 def test_names_the_modules_and_the_lines(planting: Planting, answers: Mapping[str, Answer]) -> None:
     needs = HOSTS[planting.host].needs

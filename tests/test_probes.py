@@ -95,6 +95,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["warm", "cold"])
 @needs_torch
 def test_shows_what_the_gpu_did_but_for_the_known(mode: str, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def answers() -> dict[str, Answer]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_verdict_and_lines_are_as_written(case: Written, answers: Mapping[str, Answer]) -> None:
     report = answers[str(case)]

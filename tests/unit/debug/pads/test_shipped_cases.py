@@ -26,6 +26,7 @@ def judged(backend: Backend, path: Path, name: str, seed: int = 0) -> Report:
     return judge(make, backend, settings, known={}, emit=lambda _: None)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", names(LEAKING))
 def test_a_leak_is_named_with_its_line(name: str, in_session: InSession) -> None:
