@@ -52,7 +52,7 @@ def _is_rewritten(example: Example) -> None:
     assert classes(rewrite.text) == {**old, example.name: shown}
     assert shown != example.text
     assert rewrite.notes[0].startswith(
-        ("the same bit for bit, gradients too, ", "the same within tolerance, gradients too, ",
+        ("the same bit for bit, gradients of", "the same within tolerance, gradients of",
          "the same bit for bit, not run with gradients, ")
     )  # fmt: skip
 

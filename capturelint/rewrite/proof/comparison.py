@@ -35,12 +35,12 @@ class Comparison:
 
     def forward(self, reference: Reference) -> str:
         """Return what tells the code that runs now from the old one, "" if nothing does."""
-        for (name, calls, held), old in zip(reference.inputs, reference.came, strict=True):
-            new = self.bench.came(calls, held)
+        for one, old in zip(reference.inputs, reference.came, strict=True):
+            new = self.bench.came(one.calls, one.held)
             is_same = is_exact(old, new)
             difference = self.bench.difference(old, new, is_same=is_same)
             if difference:
-                return f"not the same with inputs {name}: {difference}"
+                return f"not the same with inputs {one.name}: {difference}"
             self.is_exact = self.is_exact and is_same
             self.copies = self.copies or shares_less(old, new)
         return ""
@@ -51,7 +51,7 @@ class Comparison:
         tolerance = Tolerance(settings.rtol, settings.atol)
         for number, old in reference.slopes.items():
             one = reference.inputs[number]
-            new = self.bench.gradients(one.calls)
+            new = self.bench.gradients(one.calls, one.held)
             difference = told_apart(old, new, tolerance, may_overflow=one.may_overflow)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"

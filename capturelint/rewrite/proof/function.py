@@ -84,8 +84,10 @@ class Rewriting:
         for number in range(_MOST_PLACES):
             if reference is not None and not self._shows_more(inputs):
                 return number
-            observed, came = self._observed(inputs)
-            reference = reference or Reference(inputs, came)
+            observed, came, marked = self._observed(inputs)
+            if reference is None:
+                inputs = marked
+                reference = Reference(inputs, came)
             if self._step(observed, reference):
                 if self.is_unsafe:
                     # What no longer raises may end the CUDA context instead.
@@ -103,7 +105,7 @@ class Rewriting:
         A place that they do not lead to stands under another one that they do lead to.
         """
         recorded = [one for one in inputs if one.name == AS_RECORDED]
-        observed, _ = self._observed(recorded)
+        observed, *_ = self._observed(recorded)
         places = (observed.text(node) for node in sites(observed))
         return not all(text in self.refused for text in places)
 
@@ -156,12 +158,16 @@ class Rewriting:
                 return
         raise KeptError(reasons[0] if reasons else NO_PATTERN)
 
-    def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came]]:
-        """Run the function as it is by now on all inputs, and return what it showed."""
+    def _observed(self, inputs: Inputs) -> tuple[Observed, list[Came], Inputs]:
+        """Run the function as it is by now on all inputs, and return what it showed, and came to.
+
+        Inputs come back marked, as `Watch.marked` has it.
+        """
         watch = Watch(self.text, self.path, self.qualname)
         with self._running(watch.code, {**watch.names, **self.names}):
             came = watch.came(inputs, self.bench, self.around)
-        return watch.seen(self.functions, self.bench, self.allowed, self.blamed), came
+        seen = watch.seen(self.functions, self.bench, self.allowed, self.blamed)
+        return seen, came, watch.marked(inputs)
 
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""

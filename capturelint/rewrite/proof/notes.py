@@ -15,7 +15,7 @@ def notes_on(done: Sequence[Rewriting], backend: str) -> Iterator[str]:
         return
     how = "bit for bit" if all(one.comparison.is_exact for one in done) else "within tolerance"
     has_gradients = all(one.comparison.has_gradients for one in done)
-    gradients = "gradients too" if has_gradients else "not run with gradients"
+    gradients = "gradients of finite inputs too" if has_gradients else "not run with gradients"
     unless = ", where the old code did not raise" if any(o.is_unsafe for o in done) else ""
     yield (
         f"the same {how}, {gradients}, in the shapes and types of the case{unless};"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
+from typing import TypeAlias
 
 import libcst as cst
 import torch
 
+from capturelint.finding import Span
 from capturelint.rewrite.allowed import Allowed
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
@@ -34,6 +37,9 @@ def inputs_of(text: str, path: str, qualname: str, bench: Bench) -> Iterator[Inp
             yield Input(f"and buffers of {number:g}", copies, number)
 
 
+Outcomes: TypeAlias = dict[Span, set[bool]]
+
+
 class Watch:
     """One function of a file, to run under watch with `code` and `names`; then `seen` tells what it showed."""
 
@@ -41,6 +47,7 @@ class Watch:
         self._named = function_named(text, path, qualname)
         self._source = SourceFile.of(text)
         self._observation = Observation()
+        self._outcomes: list[Outcomes] = []  # of each input
         recorder = Recorder(self._observation)
         recorder.instrumented(self._named.tree, self._named.node, self._source)
         self.code: CodeType = code_in(compile(self._named.tree, path, "exec"), qualname)
@@ -51,7 +58,7 @@ class Watch:
 
         Raises `KeptError` for a loop without end, or if the code raises for all inputs.
         """
-        came = [bench.came(one.calls, one.held) for one in inputs]
+        came = [self._one(one, bench) for one in inputs]
         for other in around:
             for calls in other.part.steps[:_STEPS]:
                 other.came(calls)
@@ -60,6 +67,24 @@ class Watch:
         if all(one.seen is None for one in came):
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
         return came
+
+    def _one(self, given: Input, bench: Bench) -> Came:
+        """Run the code on one input, and keep which ways it led."""
+        before = self._observation.outcomes
+        self._observation.outcomes = defaultdict(set)
+        came = bench.came(given.calls, given.held)
+        self._outcomes.append(self._observation.outcomes)
+        self._observation.outcomes = _together([before, self._outcomes[-1]])
+        return came
+
+    def marked(self, inputs: Inputs) -> Inputs:
+        """Return the inputs that `came` was given, with those marked that lead where no sloped one does."""
+        pairs = list(zip(inputs, self._outcomes, strict=True))
+        known = _together([led for one, led in pairs if one.has_slopes])
+        return [
+            one._replace(leads_apart=any(led[span] - known[span] for span in led))
+            for one, led in pairs
+        ]
 
     def seen(
         self,
@@ -79,6 +104,14 @@ class Watch:
             blamed=blamed,
             trains=mode == "train",
         )
+
+
+def _together(each: Sequence[Outcomes]) -> Outcomes:
+    found: Outcomes = defaultdict(set)
+    for outcomes in each:
+        for span, led in outcomes.items():
+            found[span] |= led
+    return found
 
 
 def check_both_ways(tests: Sequence[cst.BaseExpression], observed: Observed) -> None:

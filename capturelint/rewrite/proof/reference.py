@@ -18,13 +18,13 @@ class Reference:
     _has_slopes: bool = False
 
     def add_slopes(self, bench: Bench) -> None:
-        """Run the old code, which the functions still have, for the gradients of finite inputs, once."""
+        """Run the old code, which the functions still have, for the gradients of inputs that have slopes, once."""
         if self._has_slopes or bench.instance.case.mode == "inference":
             return
         self._has_slopes = True
         for number, one in enumerate(self.inputs):
             if one.has_slopes:
-                self.slopes[number] = bench.gradients(one.calls)
+                self.slopes[number] = bench.gradients(one.calls, one.held)
 
     def of_what_ran(self) -> Reference:
         """Return the reference without the inputs for which the old code raised."""

@@ -29,16 +29,20 @@ _STEPS = 2  # of which inputs are changed; each in some forty ways
 
 
 class Input(NamedTuple):
-    """What a part receives in one step. `held`: what its floating buffers are filled with before."""
+    """What a part receives in one step. `held`: what its floating buffers are filled with before.
+
+    `leads_apart`: it leads where no finite input leads in the state as it is.
+    """
 
     name: str  # what was done to it
     calls: tuple[Call, ...]
     held: float | None = None
+    leads_apart: bool = False
 
     @property
     def has_slopes(self) -> bool:
-        """Whether gradients are compared: for finite numbers, in the state as it is."""
-        return self.held is None and is_bounded(self.name)
+        """Whether gradients are compared: for finite numbers in the state as it is, and where only others lead."""
+        return self.leads_apart or (self.held is None and is_bounded(self.name))
 
     @property
     def may_overflow(self) -> bool:
@@ -85,8 +89,11 @@ class Bench:
                 return Came(None, type(error).__name__, (str(error).splitlines() or [""])[0])
         return Came(seen)
 
-    def gradients(self, calls: tuple[Call, ...]) -> Gradients | str:
-        """Return the gradients of one step, or the type of what was raised on the way to them."""
+    def gradients(self, calls: tuple[Call, ...], held: float | None = None) -> Gradients | str:
+        """Return the gradients of one step, or the type of what was raised on the way to them.
+
+        `held`: as `came` has it.
+        """
         self.tell()
         # An object among the arguments, such as a cache, may be written too.
         own = [call.copied() for call in calls]
@@ -95,7 +102,8 @@ class Bench:
                 self.instance.prepare(0)
             self.backend.seed(self.settings.seed)
             try:
-                return gradients_of(self.part.run, own)
+                with self._filled(held):
+                    return gradients_of(self.part.run, own)
             except Exception as error:  # noqa: BLE001 - user code may raise anything
                 self._check_device()
                 return type(error).__name__

@@ -64,7 +64,9 @@ def test_a_patch_is_shown_that_git_applies(capsys: pytest.CaptureFixture[str]) -
 
     out, err = capsys.readouterr()
     assert (code, _text()) == (1, OLD)
-    assert err.startswith("capturelint: m.py: the same bit for bit, gradients too, in the shapes ")
+    assert err.startswith(
+        "capturelint: m.py: the same bit for bit, gradients of finite inputs too, "
+    )
     assert "m.py: Model.forward: both arms are computed: in a step of the case " in err
     assert "m.py: no time is given, as the host's would say nothing of a GPU's\n" in err
     assert err.endswith(f"{KEPT}capturelint: would rewrite 1 line to blame\n")
