@@ -26,7 +26,7 @@ from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.steep import HINT, floating_in, is_steep, last_name
 from capturelint.rewrite.totality import partiality
-from capturelint.rewrite.uses import is_compared, loads, partners
+from capturelint.rewrite.uses import DIVIDED, is_compared, is_divided, loads, partners
 
 # Stands for `torch.where` until a form is done, so that a trial can check what it chooses from.
 WHERE = "__capturelint_where__"
@@ -48,6 +48,7 @@ class Merging:
     `harmless`: a number. What an arm computes with functions of infinite slope is then given it in
     place of its tensors while the arm does not count, so that no NaN reaches a gradient;
     with `is_thorough` whatever it computes. `is_bare`: some have been given what is there instead.
+    `notes`: what the user must know of the lines.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Merging:
         self.facts = facts
         self.lines: list[str] = []
         self.is_bare = False
+        self.notes: tuple[str, ...] = ()
         self._torch = torch
         self._harmless = harmless
         self._is_thorough = is_thorough
@@ -170,6 +172,8 @@ class Merging:
         if any(is_compared(place, self.facts) for place in places):
             reason = f"`{name}` is compared as a number"
             raise refuse(self.facts, node, "NUMBER", reason, _NUMBER_HINT)
+        if any(is_divided(place, self.facts) for place in places):
+            self.notes = (DIVIDED,)
         kind = f"{self._torch}.{next(iter(kinds))}"
         return f"{self._torch}.full((), {self.facts.text(node)}, dtype={kind}, device={self._cond}.device)"
 

