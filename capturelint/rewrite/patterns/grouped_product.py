@@ -3,13 +3,15 @@
 `grouped_mm(x, w, offs=ends)` copies the offsets to the host unless it computes in bfloat16. With them on the
 device it is `torch.matmul(x, w)[group, row]`, which costs as many times the work as there are groups.
 Offsets grow, as `grouped_mm` wants them, so that the group of a row is the number of ends up to it.
+Where gradients may be asked for, rows are zeros in products of other groups: an infinite one would put NaN into
+the gradients of all.
 """
 
 from __future__ import annotations
 
 import libcst as cst
 
-from capturelint.finding import Edit
+from capturelint.finding import Edit, Span
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
@@ -47,21 +49,39 @@ def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Ref
     why = impurity(rows, facts) or impurity(weights, facts)
     if why:
         return site.refusal("IMPURE", why, "give it a name before")
-    counted = _counted(rows)
+    counted, statement = _counted(rows), facts.nearest(node, cst.SimpleStatementLine)
     if not is_repeatable(counted, facts) or not is_repeatable(ends, facts):
         return site.refusal("TWICE", "its rows or its offsets have no name", "give them one before")
-    groups = {one.shape[0] for one in facts.seen(weights)}
+    is_alone = isinstance(next(facts.around(node)), cst.Return | cst.Assign)
+    if statement is None or len(statement.body) > 1 or not is_alone:
+        return site.refusal("ORDER", "it is a part of something else", "give it a name before")
+    groups = max(one.shape[0] for one in facts.seen(weights))
     if not facts.allowed.all_experts:
-        return site.refusal("COST", *refusal_of(max(groups), 1))
-    row, offsets = facts.text(counted), facts.text(ends)
-    row = f"{torch}.arange({row}.shape[0], device={offsets}.device)"
-    group = f"({row}[:, None] >= {offsets}[:-1]).sum(-1)"
-    product = f"{torch}.matmul({facts.text(rows)}, {facts.text(weights)})"
-    edit = Edit(facts.span(node), f"{product}[{group}, {row}]")
-    form = site.form(Grade.PROVEN, edit)
+        return site.refusal("COST", *refusal_of(groups, 1))
+    lines, product = _written(node, facts.text(counted), facts, torch)
+    span = facts.span(statement.body[0])
+    start = Span(span.line, span.column, span.line, span.column)
+    indent = facts.source.line(span.line)[: span.column]
+    before = Edit(start, "".join(f"{line}\n{indent}" for line in lines))
+    form = site.form(Grade.PROVEN, before, Edit(facts.span(node), product))
     if isinstance(form, Refusal):
         return form
-    return (Form(Grade.PROVEN, form[0].edits, (in_words(max(groups), 1), _NOTE)),)
+    return (Form(Grade.PROVEN, form[0].edits, (in_words(groups, 1), _NOTE)),)
+
+
+def _written(node: cst.Call, counted: str, facts: Observed, torch: str) -> tuple[list[str], str]:
+    """Return the lines before a product, and what it becomes. `counted`: what has as many rows."""
+    rows, weights, ends = (facts.text(arg.value) for arg in node.args)
+    row, group, own = (facts.fresh(name) for name in ("row_", "group_", "own_"))
+    lines = [
+        f"{row} = {torch}.arange({counted}.shape[0], device={ends}.device)",
+        f"{group} = ({row}[:, None] >= {ends}[:-1]).sum(-1)",
+    ]
+    if facts.wants_gradients:
+        every = f"{torch}.arange({ends}.shape[0], device={ends}.device)"
+        lines.append(f"{own} = ({group} == {every}[:, None])[..., None]")
+        rows = f"{torch}.where({own}, {rows}, 0)"
+    return lines, f"{torch}.matmul({rows}, {weights})[{group}, {row}]"
 
 
 def _waits(node: cst.Call, facts: Observed) -> bool:

@@ -21,8 +21,11 @@ pytestmark = pytest.mark.skipif(
 
 HEAD = "def step(x, w, ends):\n"
 EXPERTS = Allowed(all_experts=True)
-ROW = "torch.arange(x.shape[0], device=ends.device)"
-PICK = f"[({ROW}[:, None] >= ends[:-1]).sum(-1), {ROW}]"
+ROWS = """\
+row_ = torch.arange(x.shape[0], device=ends.device)
+group_ = (row_[:, None] >= ends[:-1]).sum(-1)
+own_ = (group_ == torch.arange(ends.shape[0], device=ends.device)[:, None])[..., None]
+"""
 
 
 def _written(body: str, allowed: Allowed = EXPERTS, dtype: object = torch.float32) -> str:
@@ -33,9 +36,9 @@ def _written(body: str, allowed: Allowed = EXPERTS, dtype: object = torch.float3
 
 @pytest.mark.parametrize("name", ["F.grouped_mm", "torch._grouped_mm"])
 def test_each_row_picks_the_product_of_its_group(name: str) -> None:
-    assert _written(f"return {name}(x.to(w.dtype), w, offs=ends)") == (
-        f"return torch.matmul(x.to(w.dtype), w){PICK}"
-    )
+    new = f"{ROWS}return torch.matmul(torch.where(own_, x.to(w.dtype), 0), w)[group_, row_]"
+
+    assert _written(f"return {name}(x.to(w.dtype), w, offs=ends)") == new
 
 
 def test_it_is_written_only_where_all_experts_may_run_on_all_rows() -> None:
@@ -44,14 +47,25 @@ def test_it_is_written_only_where_all_experts_may_run_on_all_rows() -> None:
     )
 
 
-def test_empty_groups_and_ends_of_no_rows_pick_the_same() -> None:
+@pytest.mark.parametrize("ends", [[0, 0, 5, 5], [5, 5, 5, 5], [1, 2, 3, 5], [0, 0, 0, 5]])
+@pytest.mark.parametrize("odd", [0.5, float("inf"), float("nan")])
+def test_rows_and_slopes_are_those_of_the_groups(ends: list[int], odd: float) -> None:
+    body = _written("return F.grouped_mm(x, w, offs=ends)")
+    names = {"torch": torch}
+    exec(HEAD + "".join(f"    {line}\n" for line in body.split("\n")), names)
     x, w = torch.randn(5, 8), torch.randn(4, 8, 8)
-    for ends in ([0, 0, 5, 5], [5, 5, 5, 5], [1, 2, 3, 5], [0, 0, 0, 5]):
-        offsets = torch.tensor(ends, dtype=torch.int32)
-        row = torch.arange(5)
-        new = torch.matmul(x, w)[(row[:, None] >= offsets[:-1]).sum(-1), row]
+    x[1, 2] = odd
+    offsets = torch.tensor(ends, dtype=torch.int32)
+    given = [one.requires_grad_() for one in (x, w)]
+    came = [
+        (result, *torch.autograd.grad(result[[0, 2, 3, 4]].sin().sum(), given))
+        for result in (
+            names["step"](x, w, offsets),
+            torch.nn.functional.grouped_mm(x, w, offs=offsets),
+        )
+    ]
 
-        torch.testing.assert_close(new, torch.nn.functional.grouped_mm(x, w, offs=offsets))
+    torch.testing.assert_close(*came, equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +73,7 @@ def test_empty_groups_and_ends_of_no_rows_pick_the_same() -> None:
     [
         ("return F.grouped_mm(x[:], w, offs=ends)", "its rows or its offsets have no name"),
         ("return F.grouped_mm(x, w, offs=ends + 0)", "its rows or its offsets have no name"),
+        ("return F.grouped_mm(x, w, offs=ends) + 1", "it is a part of something else"),
         ("return F.grouped_mm(x.mul_(2), w, offs=ends)", "`x.mul_()` may change something"),
         ("return F.grouped_mm(x, w, offs=ends, out_dtype=x.dtype)",
          "it has arguments besides its offsets"),
