@@ -43,6 +43,16 @@ class Comparison:
                 return f"not the same with inputs {one.name}: {difference}"
             self.is_exact = self.is_exact and is_same
             self.copies = self.copies or shares_less(old, new)
+        return self._changes(reference)
+
+    def _changes(self, reference: Reference) -> str:
+        """Return what the code does to objects that the old code does not, or the other way round."""
+        for number, old in reference.changes.items():
+            one = reference.inputs[number]
+            new = self.bench.changes(one.calls, one.held)
+            if new != old:
+                other = sorted({change.name for change in {*new} ^ {*old}})
+                return f"not the same with inputs {one.name}: `{other[0]}` is changed otherwise"
         return ""
 
     def backward(self, reference: Reference) -> str:

@@ -172,6 +172,7 @@ class Rewriting:
     def _first_proven(self, forms: tuple[Form, ...], known: Torch, reference: Reference) -> str:
         """Return the file with the first form that nothing tells apart. Raises `KeptError`."""
         reference.add_slopes(self.bench)
+        reference.add_changes(self.bench)
         reasons: list[str] = []
         for form in forms:
             text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])

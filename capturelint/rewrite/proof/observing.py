@@ -15,7 +15,7 @@ from capturelint.rewrite.allowed import Allowed
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
 from capturelint.rewrite.proof.kept import KeptError
-from capturelint.rewrite.proof.mutants import constants_in, mutants
+from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.swapping import code_in
 from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
@@ -78,13 +78,17 @@ class Watch:
         return came
 
     def marked(self, inputs: Inputs) -> Inputs:
-        """Return the inputs that `came` was given, with those marked that lead where no sloped one does."""
+        """Return the inputs that `came` was given, marked by where they led."""
         pairs = list(zip(inputs, self._outcomes, strict=True))
         known = _together([led for one, led in pairs if one.has_slopes])
-        return [
-            one._replace(leads_apart=any(led[span] - known[span] for span in led))
-            for one, led in pairs
-        ]
+        met: Outcomes = defaultdict(set)
+        found = []
+        for one, led in pairs:
+            is_first = one.name == AS_RECORDED or any(led[span] - met[span] for span in led)
+            is_apart = any(led[span] - known[span] for span in led)
+            found.append(one._replace(leads_apart=is_apart, leads_first=is_first))
+            met = _together([met, led])
+        return found
 
     def seen(
         self,

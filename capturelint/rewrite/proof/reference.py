@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from capturelint.debug.states.state import Change
 from capturelint.rewrite.proof.gradients import Gradients
 from capturelint.rewrite.proof.trial import Bench, Came, Inputs
 
 
 @dataclass(slots=True)
 class Reference:
-    """What the old code came to on all inputs. `slopes`: its gradients, by the place of their input."""
+    """What the old code came to on all inputs.
+
+    `slopes`: its gradients, and `changes`: what it changes outside of the memory of the device, by the
+    place of their input.
+    """
 
     inputs: Inputs
     came: list[Came]
     slopes: dict[int, Gradients | str] = field(default_factory=dict)
+    changes: dict[int, tuple[Change, ...]] = field(default_factory=dict)
     _has_slopes: bool = False
+
+    def add_changes(self, bench: Bench) -> None:
+        """Run the old code, which the functions still have, for what it changes, once."""
+        if not self.changes:
+            for number, one in enumerate(self.inputs):
+                if one.leads_first:
+                    self.changes[number] = bench.changes(one.calls, one.held)
 
     def add_slopes(self, bench: Bench) -> None:
         """Run the old code, which the functions still have, for the gradients of inputs that have slopes, once."""
@@ -32,5 +45,9 @@ class Reference:
         slopes = {
             new: self.slopes[number] for new, number in enumerate(ran) if number in self.slopes
         }
+        changes = {
+            new: self.changes[number] for new, number in enumerate(ran) if number in self.changes
+        }
         inputs = [self.inputs[number] for number in ran]
-        return Reference(inputs, [self.came[number] for number in ran], slopes, self._has_slopes)
+        came = [self.came[number] for number in ran]
+        return Reference(inputs, came, slopes, changes, self._has_slopes)

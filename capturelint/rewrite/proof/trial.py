@@ -20,6 +20,7 @@ from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
 from capturelint.debug.settings import Settings
+from capturelint.debug.states.state import Change
 from capturelint.debug.trees.parked import shown
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
@@ -31,13 +32,15 @@ _STEPS = 2  # of which inputs are changed; each in some forty ways
 class Input(NamedTuple):
     """What a part receives in one step. `held`: what its floating buffers are filled with before.
 
-    `leads_apart`: it leads where no finite input leads in the state as it is.
+    `leads_apart`: it leads where no finite input leads in the state as it is. `leads_first`: it is the
+    first to lead where it does, or as recorded; what the code does to objects is compared for these.
     """
 
     name: str  # what was done to it
     calls: tuple[Call, ...]
     held: float | None = None
     leads_apart: bool = False
+    leads_first: bool = False
 
     @property
     def has_slopes(self) -> bool:
@@ -75,19 +78,36 @@ class Bench:
 
     def came(self, calls: tuple[Call, ...], held: float | None = None) -> Came:
         """Run the calls of one step eagerly, with floating buffers that are filled before, or not."""
+        return self._ran(calls, held)
+
+    def changes(self, calls: tuple[Call, ...], held: float | None = None) -> tuple[Change, ...]:
+        """Return what a run changes outside of the memory of the device, such as attributes."""
+        found: list[Change] = []
+        self._ran(calls, held, found)
+        return tuple(found)
+
+    def _ran(
+        self, calls: tuple[Call, ...], held: float | None, changes: list[Change] | None = None
+    ) -> Came:
+        """Run as `came` does. `changes`: gains what changed, which takes a walk over all objects."""
         self.tell()
         part = replace(self.part, steps=(calls,), numbers=(0,))
         runs = Runs(
             part, self.backend, self.settings.seed, self.instance.prepare, StandIns(()), Tally()
         )
         own = runs.own_calls(0)  # here, as making them is no work of the code
-        with self.modules.from_start(), self.instance.state.watching(), self._filled(held):
+        state = self.instance.state
+        with self.modules.from_start(), state.watching(), self._filled(held):
+            before = None if changes is None else state.save()
             try:
-                seen = runs.one(0, set(), own)
+                came = Came(runs.one(0, set(), own))
             except Exception as error:  # noqa: BLE001 - user code may raise anything
                 self._check_device()
-                return Came(None, type(error).__name__, (str(error).splitlines() or [""])[0])
-        return Came(seen)
+                said = (str(error).splitlines() or [""])[0]
+                came = Came(None, type(error).__name__, said)
+            if changes is not None and before is not None:
+                changes += state.changes(before, state.save())
+        return came
 
     def gradients(self, calls: tuple[Call, ...], held: float | None = None) -> Gradients | str:
         """Return the gradients of one step, or the type of what was raised on the way to them.
@@ -181,34 +201,34 @@ def shares_less(old: Came, new: Came) -> bool:
 def checked_where(condition: Tensor, first: object, second: object) -> Tensor:
     """Choose as `torch.where` does, between tensors that are alike in all but their contents."""
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        raise UnlikeError(f"a {type(first).__name__} and a {type(second).__name__}")
+        raise UnlikeError(f"chooses between a {type(first).__name__} and a {type(second).__name__}")
     one, other = ((t.shape, t.dtype, t.device) for t in (first, second))
     if one != other:
         names = ("shapes", "types", "devices")
         what = next(n for n, a, b in zip(names, one, other, strict=True) if a != b)
-        raise UnlikeError(f"tensors of other {what}")
+        raise UnlikeError(f"chooses between tensors of other {what}")
     if condition.dim():
-        raise UnlikeError("by more than one truth value")
+        raise UnlikeError("chooses by more than one truth value")
     return torch.where(condition, first, second)
 
 
 def checked_rows(mask: Tensor, first: object, second: object) -> Tensor:
     """Choose element by element as `torch.where` does, without making anything larger or other."""
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        raise UnlikeError(f"a {type(first).__name__} and a {type(second).__name__}")
+        raise UnlikeError(f"chooses between a {type(first).__name__} and a {type(second).__name__}")
     if first.dtype != second.dtype:
-        raise UnlikeError("tensors of other types")
+        raise UnlikeError("chooses between tensors of other types")
     if first.device != second.device:
-        raise UnlikeError("tensors of other devices")
+        raise UnlikeError("chooses between tensors of other devices")
     if first.shape not in (second.shape, torch.Size()):
-        raise UnlikeError("tensors of other shapes")
+        raise UnlikeError("chooses between tensors of other shapes")
     if torch.where(mask, second, second).shape != second.shape:
-        raise UnlikeError("by a mask of another shape")
+        raise UnlikeError("chooses by a mask of another shape")
     return torch.where(mask, first, second)
 
 
 class UnlikeError(Exception):
-    """A choice would be between tensors that are not alike."""
+    """A choice would be between tensors that are not alike. The text says what the code does."""
 
 
 def _layout(value: object) -> tuple[int, ...]:
@@ -216,4 +236,6 @@ def _layout(value: object) -> tuple[int, ...]:
 
 
 def _ended(came: Came) -> str:
+    if came.raised == UnlikeError.__name__:
+        return came.said
     return f"raises {came.raised}: {came.said}" if came.raised else "returns"
