@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from capturelint.debug.attempts.part import Part
@@ -63,9 +64,14 @@ class Again:
         before = whole.came()
         if any(one.is_unsafe for one in done):
             before = whole.drop_raised(before)
-        difference = whole.gradient_difference(lambda: rewritten(files.values()))
-        with rewritten(files.values()):
-            return whole.difference(before, whole.came()) or difference
+
+        def new() -> AbstractContextManager[None]:
+            return rewritten(files.values())
+
+        difference = whole.gradient_difference(new)
+        with new():
+            after = whole.came()
+        return whole.difference(before, after, new) or difference
 
     def _judged(self, files: Mapping[str, File]) -> tuple[Report | None, str]:
         """Judge the case with what was written. Return the report, or why there is none."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from capturelint.debug.attempts.compare import Tolerance
 from capturelint.rewrite.proof.fewer import one_row_each
-from capturelint.rewrite.proof.gradients import is_filled, told_apart
+from capturelint.rewrite.proof.gradients import is_filled
 from capturelint.rewrite.proof.reference import Reference
+from capturelint.rewrite.proof.rounding import Context, Rounding
 from capturelint.rewrite.proof.trial import Bench, Came, Input, is_exact, shares_less
 
 
@@ -17,10 +17,11 @@ class Comparison:
 
     `is_exact`: they are the same bit for bit. `has_gradients`: gradients were compared;
     `fills_gradients`: some are zeros that were None. `copies`: a result no longer shares memory with
-    an input or a buffer.
+    an input or a buffer. `old`: a context in which the old code runs.
     """
 
     bench: Bench
+    old: Context
     is_exact: bool = True
     has_gradients: bool = False
     fills_gradients: bool = False
@@ -33,12 +34,16 @@ class Comparison:
         came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
         self._one_row = [(one, came) for one, came in came_of_one if came.seen is not None]
 
+    @property
+    def _rounding(self) -> Rounding:
+        return Rounding(self.bench, old=self.old)
+
     def forward(self, reference: Reference) -> str:
         """Return what tells the code that runs now from the old one, "" if nothing does."""
         for one, old in zip(reference.inputs, reference.came, strict=True):
             new = self.bench.came(one.calls, one.held)
             is_same = is_exact(old, new)
-            difference = self.bench.difference(old, new, is_same=is_same)
+            difference = self._rounding.difference(one, old, new, is_same=is_same)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"
             self.is_exact = self.is_exact and is_same
@@ -57,12 +62,10 @@ class Comparison:
 
     def backward(self, reference: Reference) -> str:
         """Return which gradients differ, "" if none do."""
-        settings = self.bench.settings
-        tolerance = Tolerance(settings.rtol, settings.atol)
         for number, old in reference.slopes.items():
             one = reference.inputs[number]
             new = self.bench.gradients(one.calls, one.held)
-            difference = told_apart(old, new, tolerance, may_overflow=one.may_overflow)
+            difference = self._rounding.gradient_difference(one, old, new)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"
             if isinstance(old, str) or isinstance(new, str):
@@ -78,7 +81,7 @@ class Comparison:
         for one, old in self._one_row:
             new = self.bench.came(one.calls)
             # Where there is one row, its stride means nothing.
-            difference = self.bench.difference(old, new, with_layout=False)
+            difference = self._rounding.difference(one, old, new, with_layout=False)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"
         return ""

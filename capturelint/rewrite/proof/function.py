@@ -69,7 +69,7 @@ class Rewriting:
     comparison: Comparison = field(init=False)
 
     def __post_init__(self) -> None:
-        self.comparison = Comparison(self.bench)
+        self.comparison = Comparison(self.bench, self._old)
 
     def run(self) -> int:
         """Rewrite all that patterns know, and return the number of places.
@@ -233,6 +233,11 @@ class Rewriting:
     def swapped(self) -> AbstractContextManager[None]:
         """Return a context in which the function runs the new code."""
         return swapped(self.functions, self.code(), self.names)
+
+    def _old(self) -> AbstractContextManager[None]:
+        """Return a context in which the function runs the code that it had at first."""
+        code = code_in(compile(self.before, self.path, "exec"), self.qualname)
+        return swapped(self.functions, code, {})
 
     @contextmanager
     def _running(self, code: CodeType, names: Mapping[str, object]) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -25,6 +25,7 @@ from capturelint.debug.trees.parked import shown
 from capturelint.debug.trees.trees import leaves
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
 from capturelint.rewrite.proof.mutants import is_bounded, may_overflow
+from capturelint.rewrite.proof.wide import widened, widened_calls
 
 _STEPS = 2  # of which inputs are changed; each in some forty ways
 
@@ -67,7 +68,10 @@ class Came:
 
 @dataclass(slots=True)
 class Bench:
-    """Runs one part on many inputs, each time from the same state. `tell`: is called before each."""
+    """Runs one part on many inputs, each time from the same state. `tell`: is called before each.
+
+    `is_wide`: what is float32 runs in float64.
+    """
 
     part: Part
     instance: Instance
@@ -75,6 +79,7 @@ class Bench:
     backend: Backend
     settings: Settings
     tell: Callable[[], None]
+    is_wide: bool = False
 
     def came(self, calls: tuple[Call, ...], held: float | None = None) -> Came:
         """Run the calls of one step eagerly, with floating buffers that are filled before, or not."""
@@ -91,13 +96,14 @@ class Bench:
     ) -> Came:
         """Run as `came` does. `changes`: gains what changed, which takes a walk over all objects."""
         self.tell()
+        calls = widened_calls(calls) if self.is_wide else calls
         part = replace(self.part, steps=(calls,), numbers=(0,))
         runs = Runs(
             part, self.backend, self.settings.seed, self.instance.prepare, StandIns(()), Tally()
         )
         own = runs.own_calls(0)  # here, as making them is no work of the code
         state = self.instance.state
-        with self.modules.from_start(), state.watching(), self._filled(held):
+        with self._from_start(), state.watching(), self._filled(held):
             before = None if changes is None else state.save()
             try:
                 came = Came(runs.one(0, set(), own))
@@ -116,8 +122,8 @@ class Bench:
         """
         self.tell()
         # An object among the arguments, such as a cache, may be written too.
-        own = [call.copied() for call in calls]
-        with self.modules.from_start(), self.instance.state.watching(), torch.enable_grad():
+        own = widened_calls(calls) if self.is_wide else [call.copied() for call in calls]
+        with self._from_start(), self.instance.state.watching(), torch.enable_grad():
             if self.instance.prepare is not None:
                 self.instance.prepare(0)
             self.backend.seed(self.settings.seed)
@@ -127,6 +133,11 @@ class Bench:
             except Exception as error:  # noqa: BLE001 - user code may raise anything
                 self._check_device()
                 return type(error).__name__
+
+    @contextmanager
+    def _from_start(self) -> Iterator[None]:
+        with self.modules.from_start(), widened(self.part.run) if self.is_wide else nullcontext():
+            yield
 
     @property
     def has_buffers(self) -> bool:
@@ -158,19 +169,31 @@ class Bench:
         if why:
             raise SpentError(why)
 
+    @property
+    def tolerance(self) -> Tolerance:
+        """How far numbers may be apart."""
+        return Tolerance(self.settings.rtol, self.settings.atol)
+
     def difference(
-        self, old: Came, new: Came, *, is_same: bool = False, with_layout: bool = True
+        self,
+        old: Came,
+        new: Came,
+        *,
+        is_same: bool = False,
+        with_layout: bool = True,
+        tolerance: Tolerance | None = None,
     ) -> str:
         """Return in words what tells two runs apart, "" if nothing does.
 
         `is_same`: all numbers are known to be the same bit for bit. `with_layout`: strides count too.
+        `tolerance`: None for what the settings say.
         """
         if old.seen is None or new.seen is None:
             if old.raised == new.raised:
                 return ""
             return f"the old code {_ended(old)}, the new code {_ended(new)}"
-        tolerance = Tolerance(self.settings.rtol, self.settings.atol)
-        found = None if is_same else old.seen.difference(new.seen, tolerance, {})
+        bound = self.tolerance if tolerance is None else tolerance
+        found = None if is_same else old.seen.difference(new.seen, bound, {})
         if found is not None:
             return f"{found.path} is {found.got} and was {found.expected}"
         if old.seen.arguments.keys() != new.seen.arguments.keys():

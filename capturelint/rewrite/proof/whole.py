@@ -5,13 +5,11 @@ A caller may write in place to what a function returned; that shows only around 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from capturelint.debug.attempts.compare import Tolerance
-from capturelint.rewrite.proof.gradients import told_apart
 from capturelint.rewrite.proof.mutants import mutants
+from capturelint.rewrite.proof.rounding import Context, Rounding
 from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
 
 _PLAIN = (0.0, 1.0)  # what inputs are filled with, besides what they hold
@@ -42,17 +40,20 @@ class Whole:
             self._inputs[at] = [one for one, old in pairs if old.seen is not None]
         return [[one for one in round_ if one.seen is not None] for round_ in came]
 
-    def difference(self, old: list[list[Came]], new: list[list[Came]]) -> str:
-        """Return in words what tells two rounds of runs apart, "" if nothing does."""
+    def difference(self, old: list[list[Came]], new: list[list[Came]], code: Context) -> str:
+        """Return in words what tells two rounds of runs apart, "" if nothing does.
+
+        `code`: a context in which the new code runs.
+        """
         rounds = zip(self.benches, self._inputs, old, new, strict=True)
         for bench, inputs, before, after in rounds:
-            for (name, *_), one, other in zip(inputs, before, after, strict=True):
-                found = bench.difference(one, other)
+            for one, first, second in zip(inputs, before, after, strict=True):
+                found = Rounding(bench, new=code).difference(one, first, second)
                 if found:
-                    return f"around it, the case is not the same with inputs {name}: {found}"
+                    return f"around it, the case is not the same with inputs {one.name}: {found}"
         return ""
 
-    def gradient_difference(self, new: Callable[[], AbstractContextManager[object]]) -> str:
+    def gradient_difference(self, new: Context) -> str:
         """Return in words which gradients of the callables differ inside `new`, "" if none do.
 
         Old and new run in turn, so that the gradients of one step alone are held.
@@ -60,12 +61,11 @@ class Whole:
         for bench, inputs in zip(self.benches, self._inputs, strict=True):
             if bench.instance.case.mode == "inference":
                 continue
-            tolerance = Tolerance(bench.settings.rtol, bench.settings.atol)
             for one in (one for one in inputs if one.has_slopes):
                 before = bench.gradients(one.calls)
                 with new():
                     after = bench.gradients(one.calls)
-                found = told_apart(before, after, tolerance, may_overflow=one.may_overflow)
+                found = Rounding(bench, new=new).gradient_difference(one, before, after)
                 if found:
                     return f"around it, the case is not the same with inputs {one.name}: {found}"
         return ""

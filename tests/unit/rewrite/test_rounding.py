@@ -1,0 +1,124 @@
+"""What float32 tells apart by little is run in float64, and what differs there too is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import Tensor, nn  # noqa: E402 - needs torch
+
+from capturelint.debug.attempts.part import Call, Part  # noqa: E402
+from capturelint.debug.settings import Settings  # noqa: E402
+from capturelint.rewrite.proof.gradients import told_apart  # noqa: E402
+from capturelint.rewrite.proof.rounding import Rounding  # noqa: E402
+from capturelint.rewrite.proof.trial import Bench, Input  # noqa: E402
+
+if TYPE_CHECKING:
+    from tests.conftest import InFork
+
+# Added up in this order, float32 loses 1e-4 of their sum.
+_NUMBERS = (4e3, 1.2345, -4e3)
+
+_Code = Callable[["_Model", Tensor], Tensor]
+
+
+class _Model(nn.Module):
+    """Runs a function that may be another one for a while."""
+
+    def __init__(self, code: _Code) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.tensor(_NUMBERS))
+        self.register_buffer("seen", torch.zeros(3))
+        self.code = code
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.code(self, x)
+
+    @contextmanager
+    def running(self, code: _Code) -> Iterator[None]:
+        old, self.code = self.code, code
+        yield
+        self.code = old
+
+
+def _in_order(self: _Model, x: Tensor) -> Tensor:
+    one = self.w * x
+    return (one[0] + one[1]) + one[2]
+
+
+def _in_other_order(self: _Model, x: Tensor) -> Tensor:
+    one = self.w * x
+    return (one[0] + one[2]) + one[1]
+
+
+def _bench(model: _Model, *, rtol: float | None = None) -> Bench:
+    backend = SimpleNamespace(seed=lambda _: None, spent=lambda: "")
+    instance = SimpleNamespace(prepare=None, state=SimpleNamespace(watching=nullcontext))
+    modules = SimpleNamespace(from_start=nullcontext)
+    part = Part("", "_Model", model, ())
+    given: tuple[Any, ...] = (part, instance, modules, backend, Settings(rtol=rtol), lambda: None)
+    return Bench(*given)
+
+
+def _told(new: _Code, *, rtol: float | None = None) -> str:
+    model = _Model(_in_order)
+    bench = _bench(model, rtol=rtol)
+    one = Input("as recorded", (Call((torch.ones(3),), {}),))
+    before = bench.came(one.calls)
+    with model.running(new):
+        after = bench.came(one.calls)
+    assert bench.difference(before, after), "float32 alone tells them apart"
+    found = Rounding(bench, new=lambda: model.running(new)).difference(one, before, after)
+    assert {tensor.dtype for tensor in model.state_dict().values()} == {torch.float32}
+    return found
+
+
+def test_sums_in_another_order_are_the_same() -> None:
+    assert _told(_in_other_order) == ""
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        lambda self, x: _in_order(self, x) * 1.0001,
+        lambda self, x: _in_other_order(self, x) + self.seen.sum() + 5e-5,
+        lambda self, x: _in_other_order(self, x) * (x.dtype is not torch.float64),
+        lambda self, x: _in_other_order(self, x).float(),
+        lambda self, x: _in_other_order(self, x).half().float(),
+        lambda self, x: _in_other_order(self, x * 1.001),
+        lambda self, x: _in_other_order(self, x.numpy(force=True)),
+    ],
+    ids=["factor", "shift", "nothing", "float32 alone", "half", "far", "raises"],
+)
+def test_what_differs_in_float64_too_is_told(new: _Code) -> None:
+    assert _told(new)
+
+
+def test_a_tolerance_of_the_user_holds() -> None:
+    assert _told(_in_other_order, rtol=1e-6)
+
+
+def test_gradients_that_are_added_up_in_another_order_are_the_same(in_fork: InFork) -> None:
+    in_fork(_compare_gradients)
+
+
+def _compare_gradients() -> None:
+    assert _slopes_told(lambda self, x: self.w[1] * x + (self.w[0] * x + self.w[2] * x)) == ""
+    assert _slopes_told(lambda self, x: (self.w[1] * x + (self.w[0] * x + self.w[2] * x)) * 1.0001)
+
+
+def _slopes_told(new: _Code) -> str:
+    model = _Model(lambda self, x: (self.w[0] * x + self.w[1] * x) + self.w[2] * x)
+    bench = _bench(model)
+    one = Input("as recorded", (Call((torch.ones(1),), {}),))
+    before = bench.gradients(one.calls)
+    with model.running(new):
+        after = bench.gradients(one.calls)
+    assert told_apart(before, after, bench.tolerance), "float32 alone tells them apart"
+    return Rounding(bench, new=lambda: model.running(new)).gradient_difference(one, before, after)
