@@ -104,23 +104,36 @@ def test_what_was_fixed_computes_the_same_with_the_same_layout(after: Path) -> N
         assert (one.dtype, one.stride()) == (other.dtype, other.stride()), name
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def verdicts() -> dict[tuple[Path, str], Verdict | str]:
+    """Return what bisect says of all that fixes change, before and after; words where it says nothing."""
+    asked = {
+        f"{path}:{name}": (path, name)
+        for one in FIXED
+        for path in (_before(one), one)
+        for name in _changed(one)
+    }
+    answers = reports(
+        {
+            target: Request(target, Settings(), f"{path}:inputs", None)
+            for target, (path, _) in asked.items()
+        }
+    )
+    return {
+        asked[target]: one.verdict if isinstance(one, Report) else one
+        for target, one in answers.items()
+    }
+
+
 @needs_torch
-def test_the_simulator_refuses_what_was_fixed_before_and_replays_it_after(after: Path) -> None:
+def test_the_simulator_refuses_what_was_fixed_before_and_replays_it_after(
+    after: Path, verdicts: dict[tuple[Path, str], Verdict | str]
+) -> None:
     names = _changed(after)
-    got = {path: _verdicts(path, names) for path in (_before(after), after)}
+    got = {path: {name: verdicts[path, name] for name in names} for path in (_before(after), after)}
 
     assert got[_before(after)] == dict.fromkeys(names, Verdict.REFUSES)
     assert got[after] == dict.fromkeys(names, Verdict.EQUAL)
-
-
-def _verdicts(path: Path, names: list[str]) -> dict[str, Verdict | str]:
-    """Return what bisect says of functions of a fixture, in words where it says nothing."""
-    requests = {
-        name: Request(f"{path}:{name}", Settings(), f"{path}:inputs", None) for name in names
-    }
-    answers = reports(requests)
-    return {name: one.verdict if isinstance(one, Report) else one for name, one in answers.items()}
 
 
 def _loaded(path: Path) -> dict[str, Any]:
