@@ -8,23 +8,16 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 import pytest
 
+from tests.before_forks import prepare
+
 InFork: TypeAlias = Callable[[Callable[[], object]], None]
 ALL_CASES = "--all-cases"
 THIRD = "CAPTURELINT_TESTS_THIRD"  # which third of the tests is run, of 0 to 2
-# What almost every fork would import by itself.
-_IMPORTED = (
-    "torch._dynamo",
-    "torch.nested",
-    "capturelint.debug.simulated",
-    "capturelint.debug.engine",
-    "capturelint.rewrite.proof.judge",
-)
 
 
 # Threads of torch in each of several processes wait for each other, and compute while they wait.
@@ -92,10 +85,7 @@ def in_fork() -> InFork:
 
     A backward starts threads of torch, after which no process forked from here can run one.
     """
-    # Imported before the fork, where it takes seconds only once.
-    for name in _IMPORTED:
-        import_module(name)
-
+    prepare("capturelint.rewrite.proof.judge")
     return _run
 
 

@@ -18,7 +18,6 @@ import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,11 +28,9 @@ from capturelint.debug.wire import decode, encode
 from capturelint.errors import CapturelintError
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.verdict import Report
+from tests.before_forks import prepare
 
 ROOT = Path(__file__).parents[1]
-
-# Imported once, before the forks: each would cost every case seconds.
-IMPORTED = ("torch", "torch._dynamo", "torch.nested", "capturelint.debug.engine")
 
 Answer = Report | str
 
@@ -66,7 +63,7 @@ def reports(
         "requests": {name: encode(request) for name, request in requests.items()},
         "timeout": timeout,
         "workers": workers,
-        "imported": [*IMPORTED, *imported],
+        "imported": imported,
         "is_rewriting": is_rewriting,
         "allowed": allowed.words,
     }
@@ -92,8 +89,7 @@ def reports(
 def main() -> None:
     """Fork for each request on standard input; write all answers as JSON."""
     asked = json.load(sys.stdin)
-    for name in asked["imported"]:
-        import_module(name)
+    prepare(*asked["imported"])
     import torch
 
     torch.set_num_threads(1)  # a pool of threads does not survive a fork

@@ -6,10 +6,10 @@ import gc
 import json
 import os
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from tests.before_forks import prepare
 from tests.programs import program
 
 MAKER = """
@@ -18,13 +18,6 @@ def inputs(seed):
     g = torch.Generator().manual_seed(seed)
     return torch.randn(3, 4, generator=g), torch.randn(3, 4, generator=g), torch.rand(3, 4, generator=g) > 0.5
 """
-# Imported once, before the forks.
-_IMPORTED = (
-    "torch._dynamo",
-    "capturelint.debug.simulated",
-    "capturelint.rewrite.proof.judge",
-    "tests.program_judge",
-)
 _LONGEST = 120  # seconds for one program
 
 
@@ -44,8 +37,7 @@ def outcomes(seeds: Iterable[int], folder: Path, *, is_proven: bool = True) -> I
 
     `is_proven`: False to leave out the proof, so that the source's conditions alone decide.
     """
-    for module in _IMPORTED:
-        import_module(module)
+    prepare("capturelint.rewrite.proof.judge", "tests.program_judge")
 
     for seed in seeds:
         reading, writing = os.pipe()

@@ -9,9 +9,9 @@ import json
 import sys
 
 import torch
-import torch.nested
 
 from capturelint.debug.simulated.backend import SimulatedBackend
+from tests.before_forks import prepare
 from tests.record.outcome import UNDECIDED, Outcome
 from tests.record.pool import outcomes
 from tests.record.task import Task, example_tasks, form_tasks, judged
@@ -21,6 +21,7 @@ _BACKEND = SimulatedBackend()
 
 def main() -> None:
     """Judge all, in processes that share no session."""
+    prepare()
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
     every = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     tasks: list[Task] = [*example_tasks(), *form_tasks()]
