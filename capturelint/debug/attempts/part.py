@@ -86,13 +86,18 @@ def alike_steps(
 
 
 def variation(steps: Sequence[Sequence[Call]], run: Callable[..., object]) -> str:
-    """Return how a step differs from the first in more than the contents of tensors, or ""."""
+    """Return how a step differs from the first in more than the contents of tensors, or "".
+
+    A graph keeps the modes in which it was captured.
+    """
     expected = steps[0]
     for number, calls in enumerate(steps[1:], start=2):
         if len(calls) != len(expected):
             was, is_ = _times(len(expected)), _times(len(calls))
             return f"it is called {was} in step 1 and {is_} in step {number}"
         for first, call in zip(expected, calls, strict=True):
+            if first.modes != call.modes:
+                return f"step {number} calls it with other gradients, inference mode or autocast than step 1"
             found = _difference(named(run, first), named(run, call), number)
             if found:
                 return f"{VARIES}{found}"

@@ -279,6 +279,10 @@ def test_copies_taken_in_inference_mode_can_be_written_outside() -> None:
             lambda self, x: self.child(x) if x[0] < 1 else self.child(x, mask=x),
             "its arguments vary between calls: `mask` is given in step 2",
         ),
+        (
+            lambda self, x: _under_autocast(self.child, x, is_on=bool(x[0] < 1)),
+            "step 2 calls it with other gradients, inference mode or autocast than step 1",
+        ),
     ],
 )
 def test_what_varies_between_steps_is_said(forward: Callable[..., Any], reason: str) -> None:
@@ -287,6 +291,11 @@ def test_what_varies_between_steps_is_said(forward: Callable[..., Any], reason: 
     (part,) = _recorded(root, steps=2).parts
 
     assert part.varies == reason
+
+
+def _under_autocast(child: nn.Module, x: Tensor, *, is_on: bool) -> Any:
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_on):
+        return child(x)
 
 
 def test_of_a_module_whose_calls_vary_the_steps_that_are_alike_are_kept() -> None:
