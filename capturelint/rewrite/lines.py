@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -42,13 +43,40 @@ def ungrouped(text: str) -> str:
 
 
 def edit_of(node: cst.CSTNode, last: cst.CSTNode, lines: list[str], facts: Observed) -> Edit:
-    """Return the edit that puts lines in place of a branch, its comments before them."""
+    """Return the edit that puts lines in place of a branch, before them the comments that are not in them."""
     start, end = facts.span(node), facts.span(last)
     last_line = facts.source.line(end.end_line)
     indent = facts.source.line(start.line)[: start.column]
-    comments = _comments(start.line, end.end_line, facts)
-    text = f"\n{indent}".join([*comments, *lines])
+    whole = [_grouped(line) for line in lines]
+    kept = {comment for line in whole for comment in _comments_in(f"{line}\n")}
+    comments = [one for one in _comments(start.line, end.end_line, facts) if one not in kept]
+    text = f"\n{indent}".join([*comments, *whole])
     return Edit(Span(start.line, start.column, end.end_line, len(last_line)), text)
+
+
+def _grouped(line: str) -> str:
+    """Return a line of code, with parentheses around its expression if that goes on without them."""
+    head, sign, text = line.partition("return " if line.startswith("return ") else " = ")
+    if "\n" not in line or not sign or _parses(line):
+        return line
+    new = f"{head}{sign}({text})"
+    return new if _parses(new) else line
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _comments_in(text: str) -> list[str]:
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, IndentationError):
+        return []
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
 def _comments(first: int, last: int, facts: Observed) -> list[str]:

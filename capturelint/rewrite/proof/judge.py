@@ -52,7 +52,7 @@ def judge_and_rewrite(
     Runs inside the backend's session. Raises `CaseError` if the case does not run eagerly.
     """
     report = judge(load, backend, settings, known=known, emit=emit)
-    culprits = [one for one in report.culprits if one.place is not None]
+    culprits = [one for one in report.culprits if one.place is not None and one.place.path]
     if not culprits:
         return report
     ledger = Ledger(known, emit, backend.spent)
