@@ -22,7 +22,10 @@ from capturelint.rule import argument, method_call
 _PRODUCTS = ("torch.nn.functional.grouped_mm", "torch._grouped_mm")
 _WAITING = frozenset(("float32", "float16"))
 _HINT = "compute in bfloat16, or multiply the rows of each group by themselves"
-_NOTE = "rows behind the last offset, which held nothing, hold products of the last group"
+_NOTES = (
+    "rows behind the last offset, which held nothing, hold products of the last group",
+    "in bfloat16 the old product waits for nothing, and does less",
+)
 
 
 def sites(facts: Observed) -> list[cst.Call]:
@@ -66,7 +69,7 @@ def match(node: cst.Call, facts: Observed, torch: str) -> tuple[Form, ...] | Ref
     form = site.form(Grade.PROVEN, before, Edit(facts.span(node), product))
     if isinstance(form, Refusal):
         return form
-    return (Form(Grade.PROVEN, form[0].edits, (in_words(groups, 1), _NOTE)),)
+    return (Form(Grade.PROVEN, form[0].edits, (in_words(groups, 1), *_NOTES)),)
 
 
 def _written(node: cst.Call, counted: str, facts: Observed, torch: str) -> tuple[list[str], str]:
