@@ -121,7 +121,10 @@ def _of_name(statement: cst.Assign, facts: Observed, step: int) -> Iterator[str]
     if any(_holds(statement.value, place, facts) for place in places):
         return
     for place in places:
-        if facts.is_known_host(place):
+        if not facts.seen(place):
+            # What never ran may need it on the host.
+            yield ""
+        elif facts.is_known_host(place):
             yield from _ends(place, facts, step + 1)
 
 

@@ -98,6 +98,10 @@ def test_it_is_called_with_the_device_that_its_tensor_goes_to(
         ("near) < n", "near).log() < n"),
         ("        mask = mask[", "        near += 1\n        mask = mask["),
         ("        mask = mask[", "        self.near = near\n        mask = mask["),
+        (
+            "        mask = mask[",
+            "        if n > 9:\n            return near.numpy()\n        mask = mask[",
+        ),
     ],
 )
 def test_what_is_done_with_it_on_the_host_keeps_it_there(
