@@ -188,6 +188,8 @@ def _give_up(error: Exception) -> NoReturn:
     """Raise what to say when user code raised `error` in an eager call."""
     if isinstance(error, CannotRunError | CaseError):
         raise error
+    if isinstance(error, CannotTellError):
+        raise CannotRunError(str(error)) from error
     raise raised("the case, called eagerly,", first_refused(error)) from error
 
 

@@ -24,7 +24,7 @@ from capturelint.debug.settings import Settings
 from capturelint.verdict import Report
 from tests.forked import ROOT, Answer, reports
 from tests.measured import MARK
-from tests.test_probes import CASE, NEVER_RUN, shown_by, wanted_in
+from tests.test_probes import CASE, NEVER_RUN, NOT_RUN, shown_by, wanted_in
 
 _MODES = {"warm": Settings(), "cold": Settings(warmup=0)}
 _JUDGES = ("capturelint/debug", "capturelint/operations", "fixtures/probes")
@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     lines: list[dict[str, Any]] = []
     environment: Mapping[str, str] = {}
     for mode in options.modes.split(","):
-        wanted = wanted_in(mode, without=NEVER_RUN)
+        without = NOT_RUN if options.backend == "simulated" else NEVER_RUN
+        wanted = wanted_in(mode, without=without)
         settings = replace(_MODES[mode], backend=options.backend)
         answers = judged(wanted, settings, options.workers)
         lines += [_line(name, mode, answer) for name, answer in answers.items()]

@@ -114,9 +114,12 @@ class SimulatedBackend:
 
     @contextmanager
     def warming_up(self) -> Iterator[None]:
-        """Return a context that runs work on a side stream, as before a capture."""
+        """Return a context that runs work on a side stream, as before a capture.
+
+        Raises `CannotTellError` where Triton raises: it has no GPU to launch a kernel on.
+        """
         streams = self.simulator.streams
-        with streams.using(streams.new()):
+        with _without_triton(), streams.using(streams.new()):
             yield
 
     def capture(self, call: Callable[[], object]) -> SimulatedGraph:
@@ -124,13 +127,8 @@ class SimulatedBackend:
 
         Raises `CannotTellError` where Triton raises: it has no GPU to launch a kernel on.
         """
-        try:
-            with engines_told(), capturing(self.simulator) as tape:
-                output = call()
-        except Exception as error:
-            if _is_from_triton(error):
-                raise CannotTellError(_NEEDS_TRITON) from error
-            raise
+        with _without_triton(), engines_told(), capturing(self.simulator) as tape:
+            output = call()
         return SimulatedGraph(self.simulator, tape, output)
 
     def freed(
@@ -226,6 +224,17 @@ def _opened(capture_error_mode: str = "global") -> Iterator[Simulator]:
     simulator = Simulator(capture_error_mode)
     with patched(simulator), errors_kept(), casting(), simulator.dispatching():
         yield simulator
+
+
+@contextmanager
+def _without_triton() -> Iterator[None]:
+    """Run what is inside; where Triton itself raises, raise `CannotTellError` instead."""
+    try:
+        yield
+    except Exception as error:
+        if _is_from_triton(error):
+            raise CannotTellError(_NEEDS_TRITON) from error
+        raise
 
 
 def _is_from_triton(error: BaseException) -> bool:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from capturelint.debug.backend import CannotTellError
+from capturelint.debug.cases.case import Case
 from capturelint.debug.dispatched.refusal import (
     INVALIDATED,
     NOT_PERMITTED,
@@ -20,6 +21,9 @@ from capturelint.debug.dispatched.refusal import (
     UNPINNED,
     SimulatedCaptureError,
 )
+from capturelint.debug.engine import judge
+from capturelint.debug.settings import Settings
+from capturelint.verdict import Verdict
 from tests.unit.debug.simulated.replaying import host
 
 if TYPE_CHECKING:
@@ -52,8 +56,7 @@ def test_a_host_read_is_refused_at_its_line(in_session: InSession) -> None:
 
 def test_that_triton_has_no_gpu_is_no_refusal(in_session: InSession) -> None:
     def body(backend: SimulatedBackend) -> None:
-        launcher: dict[str, Any] = {"__name__": "triton.backends.nvidia.driver"}
-        exec("def launch(call): call()\ndef fails(): raise RuntimeError('Triton Error')", launcher)
+        launcher = _launcher()
         ones = torch.ones(3, device="cuda")
 
         with pytest.raises(CannotTellError, match="Triton's"):
@@ -62,6 +65,33 @@ def test_that_triton_has_no_gpu_is_no_refusal(in_session: InSession) -> None:
             backend.capture(lambda: launcher["launch"](lambda: ones.sum().item()))
 
     in_session(body)
+
+
+def test_an_eager_call_in_which_triton_has_no_gpu_is_no_fault_of_the_case(
+    in_session: InSession,
+) -> None:
+    class Launches(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            launcher = _launcher()
+            launcher["launch"](launcher["fails"])
+            return x
+
+    def body(backend: SimulatedBackend) -> None:
+        case = Case({"model": Launches()}, lambda seed: {"model": (torch.ones(3),)})
+        report = judge(lambda: case, backend, Settings(), known={}, emit=lambda _: None)
+
+        (root,) = report.modules
+        assert (report.verdict, report.culprits) == (Verdict.UNDECIDED, ())
+        assert root.why.startswith("it cannot be run faithfully: it launches a kernel of Triton's")
+
+    in_session(body)
+
+
+def _launcher() -> dict[str, Any]:
+    """Return functions that are Triton's own by their module: one calls what it is given, one raises."""
+    names: dict[str, Any] = {"__name__": "triton.backends.nvidia.driver"}
+    exec("def launch(call): call()\ndef fails(): raise RuntimeError('Triton Error')", names)
+    return names
 
 
 def test_an_unpinned_copy_is_refused_either_way(in_session: InSession) -> None:
