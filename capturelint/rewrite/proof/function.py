@@ -19,6 +19,7 @@ from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns.order import Pattern, sites
+from capturelint.rewrite.proof.choosing import checked_rows, checked_where
 from capturelint.rewrite.proof.comparison import Comparison
 from capturelint.rewrite.proof.cost import computed
 from capturelint.rewrite.proof.held import CannotHoldError, borrower, value_of
@@ -27,13 +28,7 @@ from capturelint.rewrite.proof.mutants import AS_RECORDED
 from capturelint.rewrite.proof.observing import Watch, check_both_ways, inputs_of
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
-from capturelint.rewrite.proof.trial import (
-    Bench,
-    Came,
-    Inputs,
-    checked_rows,
-    checked_where,
-)
+from capturelint.rewrite.proof.trial import Bench, Came, Inputs
 from capturelint.rewrite.unknown import NO_PATTERN
 
 _MOST_PLACES = 40

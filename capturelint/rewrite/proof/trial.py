@@ -23,6 +23,7 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.states.state import Change
 from capturelint.debug.trees.parked import shown
 from capturelint.debug.trees.trees import leaves
+from capturelint.rewrite.proof.choosing import UnlikeError
 from capturelint.rewrite.proof.gradients import Gradients, gradients_of
 from capturelint.rewrite.proof.mutants import is_bounded, may_overflow
 from capturelint.rewrite.proof.wide import widened, widened_calls
@@ -219,39 +220,6 @@ def shares_less(old: Came, new: Came) -> bool:
     if old.seen is None or new.seen is None:
         return False
     return bool(set(old.seen.aliases) - set(new.seen.aliases))
-
-
-def checked_where(condition: Tensor, first: object, second: object) -> Tensor:
-    """Choose as `torch.where` does, between tensors that are alike in all but their contents."""
-    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        raise UnlikeError(f"chooses between a {type(first).__name__} and a {type(second).__name__}")
-    one, other = ((t.shape, t.dtype, t.device) for t in (first, second))
-    if one != other:
-        names = ("shapes", "types", "devices")
-        what = next(n for n, a, b in zip(names, one, other, strict=True) if a != b)
-        raise UnlikeError(f"chooses between tensors of other {what}")
-    if condition.dim():
-        raise UnlikeError("chooses by more than one truth value")
-    return torch.where(condition, first, second)
-
-
-def checked_rows(mask: Tensor, first: object, second: object) -> Tensor:
-    """Choose element by element as `torch.where` does, without making anything larger or other."""
-    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        raise UnlikeError(f"chooses between a {type(first).__name__} and a {type(second).__name__}")
-    if first.dtype != second.dtype:
-        raise UnlikeError("chooses between tensors of other types")
-    if first.device != second.device:
-        raise UnlikeError("chooses between tensors of other devices")
-    if first.shape not in (second.shape, torch.Size()):
-        raise UnlikeError("chooses between tensors of other shapes")
-    if torch.where(mask, second, second).shape != second.shape:
-        raise UnlikeError("chooses by a mask of another shape")
-    return torch.where(mask, first, second)
-
-
-class UnlikeError(Exception):
-    """A choice would be between tensors that are not alike. The text says what the code does."""
 
 
 def _layout(value: object) -> tuple[int, ...]:

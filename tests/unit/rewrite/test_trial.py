@@ -15,18 +15,13 @@ torch = pytest.importorskip("torch")
 from capturelint.debug.attempts.part import Call, Part  # noqa: E402 - needs torch
 from capturelint.debug.backend import SpentError  # noqa: E402
 from capturelint.debug.settings import Settings  # noqa: E402
+from capturelint.rewrite.proof.choosing import UnlikeError, checked_where  # noqa: E402
 from capturelint.rewrite.proof.gradients import (  # noqa: E402
     gradient_difference,
     gradients_of,
     is_filled,
 )
-from capturelint.rewrite.proof.trial import (  # noqa: E402
-    Bench,
-    UnlikeError,
-    checked_where,
-    is_exact,
-    shares_less,
-)
+from capturelint.rewrite.proof.trial import Bench, is_exact, shares_less  # noqa: E402
 
 if TYPE_CHECKING:
     from torch import Tensor
