@@ -37,15 +37,11 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
         args, kwargs = pytree.tree_map(leaf, (call.args, dict(call.kwargs)))
         out = replace(call, args=args, kwargs=kwargs, modes=None).of(run)
         results += [t for t in pytree.tree_leaves(out) if isinstance(t, Tensor)]
-    losses = [
-        (one * _weights(one)).sum()
-        for one in results
-        if one.is_floating_point() and one.requires_grad
-    ]
-    if not losses or not wanted:
+    ends = [one for one in results if one.is_floating_point() and one.requires_grad]
+    if not ends or not wanted:
         return dict.fromkeys(wanted)
-    total = torch.stack([loss.double() for loss in losses]).sum()
-    found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
+    weights = [_weights(one) for one in ends]
+    found = torch.autograd.grad(ends, list(wanted.values()), weights, allow_unused=True)
     return dict(zip(wanted, found, strict=True))
 
 
