@@ -109,12 +109,43 @@ def test_gradients_that_are_added_up_in_another_order_are_the_same(in_fork: InFo
 
 
 def _compare_gradients() -> None:
-    assert _slopes_told(lambda self, x: self.w[1] * x + (self.w[0] * x + self.w[2] * x)) == ""
-    assert _slopes_told(lambda self, x: (self.w[1] * x + (self.w[0] * x + self.w[2] * x)) * 1.0001)
+    assert (
+        _slopes_told(_one_by_one, lambda self, x: self.w[1] * x + (self.w[0] * x + self.w[2] * x))
+        == ""
+    )
+    assert _slopes_told(
+        _one_by_one, lambda self, x: (self.w[1] * x + (self.w[0] * x + self.w[2] * x)) * 1.0001
+    )
 
 
-def _slopes_told(new: _Code) -> str:
-    model = _Model(lambda self, x: (self.w[0] * x + self.w[1] * x) + self.w[2] * x)
+def _one_by_one(self: _Model, x: Tensor) -> Tensor:
+    return (self.w[0] * x + self.w[1] * x) + self.w[2] * x
+
+
+def test_gradients_that_overflow_in_another_order_are_the_same(in_fork: InFork) -> None:
+    in_fork(_compare_overflow)
+
+
+def _compare_overflow() -> None:
+    most, less = 3e38, 2.5e38  # three halves of either pass the largest float32
+
+    def one_by_one(_: _Model, x: Tensor) -> Tensor:
+        return x * most + x * most + x * most - x * less - x * less - x * less
+
+    def by_sign(_: _Model, x: Tensor) -> Tensor:
+        first, second = x * 1, x * 1
+        added = first * most + first * most + first * most
+        return added - second * less - second * less - second * less
+
+    def of_nothing(_: _Model, x: Tensor) -> Tensor:
+        return one_by_one(_, x) + (x - 1).sqrt() * 0
+
+    assert _slopes_told(one_by_one, by_sign) == ""
+    assert _slopes_told(one_by_one, of_nothing)
+
+
+def _slopes_told(old: _Code, new: _Code) -> str:
+    model = _Model(old)
     bench = _bench(model)
     one = Input("as recorded", (Call((torch.ones(1),), {}),))
     before = bench.gradients(one.calls)
