@@ -17,7 +17,7 @@ from tests.before_forks import prepare
 
 InFork: TypeAlias = Callable[[Callable[[], object]], None]
 ALL_CASES = "--all-cases"
-THIRD = "CAPTURELINT_TESTS_THIRD"  # which third of the tests is run, of 0 to 2
+SHARE = "CAPTURELINT_TESTS_SHARE"  # "1/6": every sixth test is run, from the second on
 
 
 # Threads of torch in each of several processes wait for each other, and compute while they wait.
@@ -33,16 +33,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip, of the many cases of a sweep, all but one in so many: each takes seconds.
 
-    Inside another Python one test in three is run. Files with slow tests come first, so that no
+    Inside another Python one test in so many is run. Files with slow tests come first, so that no
     worker is left with one of them when the others have nothing more to do.
     """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
     if config.getoption(ALL_CASES):
         return
-    third = os.environ.get(THIRD)
-    if third is not None:
-        items[:] = items[int(third) :: 3]
+    first, _, every = os.environ.get(SHARE, "0/1").partition("/")
+    items[:] = items[int(first) :: int(every)]
     seen: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("sweep")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import THIRD
+from tests.conftest import ALL_CASES, SHARE
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,16 +40,20 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(("version", "third"), [("3.10", 0), ("3.13", 1)])
-def test_a_third_of_what_needs_no_torch_passes(version: str, third: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "first"), [("3.10", 0), ("3.13", 1)])
+def test_a_part_of_what_needs_no_torch_passes(
+    version: str, first: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")
     inside = installed(python, tmp_path / "env")
+    every = 3 if request.config.getoption(ALL_CASES) else 6
     options = ["-q", "-p", "no:cacheprovider", "-m", "not gpu and not slow"]
     ignored = [f"--ignore={name}" for name in NOT_THERE]
     done = run(
-        [inside, "-m", "pytest", *options, *ignored], extra={INSIDE: version, THIRD: str(third)}
+        [inside, "-m", "pytest", *options, *ignored],
+        extra={INSIDE: version, SHARE: f"{first}/{every}"},
     )
 
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
