@@ -88,7 +88,9 @@ def impurity(node: cst.BaseExpression, facts: Facts) -> str:
     for part in _expressions(node):
         if isinstance(part, cst.Call):
             if not _is_pure_call(part, facts):
-                return f"`{facts.text(part.func)}()` may change something"
+                is_torchs = facts.full_name(part.func).startswith("torch.")
+                what = "may change something, or fail" if is_torchs else "may change something"
+                return f"`{facts.text(part.func)}()` {what}"
         elif not isinstance(part, (*_PLAIN, *_TRANSPARENT)):
             return f"`{facts.text(part)}` may change something"
     return ""

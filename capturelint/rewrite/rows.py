@@ -158,7 +158,8 @@ class Rows:
             one.kind not in ("tensor", "number") or len(one.shape) >= least
             for one in self._facts.seen(node)
         ):
-            raise self._mixed(node)
+            reason = f"`{self._facts.text(node)}` may have a place for each that the mask selects"
+            raise refuse(self._facts, node, "ROWS", reason, HINT)
         return self._always(node)
 
     def _always(self, node: cst.BaseExpression) -> str:

@@ -71,7 +71,8 @@ def _edits(node: cst.Call, facts: Observed) -> list[Edit]:
     if not facts.value(target.value).is_device_tensor or impurity(target.value, facts):
         raise refuse(facts, node, "DEVICE", "the move back may go elsewhere", _HINT)
     names = {called[1] for one in steps if (called := method_call(one)) is not None}
-    if not names & _FRESH:
+    others = [one for one in names if one not in _EXACT | _SORTING]
+    if not names & _FRESH and not others:
         reason = "what comes back would be the memory of what went"
         raise refuse(facts, node, "ALIAS", reason, _HINT)
     edits = [_without(back, facts), _without(away, facts)]

@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 from capturelint.debug.attempts.part import Call
 
 _MOST_ROWS = 4
+_OF_ROW = "of row "
 
 
 def one_row_each(calls: tuple[Call, ...]) -> Iterator[tuple[str, tuple[Call, ...]]]:
@@ -25,9 +26,14 @@ def one_row_each(calls: tuple[Call, ...]) -> Iterator[tuple[str, tuple[Call, ...
     rows = [_rows(call) for call in calls]
     for row in range(min([_MOST_ROWS, *rows])):
         yield (
-            f"of row {row} alone",
+            f"{_OF_ROW}{row} alone",
             tuple(_cut(call.copied(), count, row) for call, count in zip(calls, rows, strict=True)),
         )
+
+
+def is_of_one_row(name: str) -> bool:
+    """Return whether inputs by that name have one row."""
+    return name.startswith(_OF_ROW)
 
 
 def _tensors(call: Call) -> list[Tensor]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from capturelint.rewrite.proof.fewer import is_of_one_row, one_row_each
 from capturelint.rewrite.proof.mutants import mutants
 from capturelint.rewrite.proof.rounding import Context, Rounding
 from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
@@ -17,7 +18,7 @@ _PLAIN = (0.0, 1.0)  # what inputs are filled with, besides what they hold
 
 @dataclass(slots=True)
 class Whole:
-    """The callables of a case on their recorded inputs, and on changed ones.
+    """The callables of a case on their recorded inputs, on changed ones, and on single rows.
 
     `is_proven`: of all that was written, the only callable has proven it on changed inputs.
     """
@@ -48,7 +49,11 @@ class Whole:
         rounds = zip(self.benches, self._inputs, old, new, strict=True)
         for bench, inputs, before, after in rounds:
             for one, first, second in zip(inputs, before, after, strict=True):
-                found = Rounding(bench, new=code).difference(one, first, second)
+                # Where there is one row, its stride means nothing.
+                has_layout = not is_of_one_row(one.name)
+                found = Rounding(bench, new=code).difference(
+                    one, first, second, with_layout=has_layout
+                )
                 if found:
                     return f"around it, the case is not the same with inputs {one.name}: {found}"
         return ""
@@ -76,5 +81,9 @@ class Whole:
             Input(f"of step {number}", tuple(call.copied() for call in calls))
             for number, calls in enumerate(steps)
         ]
-        changed = () if self.is_proven else mutants(steps[0], _PLAIN, 0)
-        return recorded + [Input(*one) for one in changed]
+        if self.is_proven:
+            return recorded
+        changed = [Input(*one) for one in mutants(steps[0], _PLAIN, 0)]
+        fewer = [Input(*one) for one in one_row_each(steps[0])]
+        # The case need not run on them.
+        return recorded + changed + [one for one in fewer if bench.came(one.calls).seen is not None]

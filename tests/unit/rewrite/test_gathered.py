@@ -113,7 +113,7 @@ def test_of_a_mask_that_is_turned_around_the_other_dimension_is_of_rows() -> Non
         ("i = m.nonzero().squeeze(-1)\ny[i] = mixing(x[i])", "`mixing(x[i])` may mix the rows"),
         ("i = m.nonzero().squeeze(-1)\ny[i] = x[i]\nk = i.numel()", "`i.numel()` may mix the rows"),
         ("i = m.nonzero().squeeze(-1)\nfor _ in range(2):\n    y[i] = 1.0", ""),
-        ("i = m.nonzero().squeeze(-1)\ny[i] = x[:2]", "`x[:2]` may mix the rows"),
+        ("i = m.nonzero().squeeze(-1)\ny[i] = x[:2]", "`x[:2]` may have a place for each"),
         ("i = m.nonzero().squeeze(-1)\ny[i] = x.cumsum(0)[i] + F.relu(x[i], True)", "`F.relu(x[i], True)`"),
         ("i = m[:4].nonzero().squeeze(-1)\ny[i] = x[i]", "`y` has not as many rows as the mask"),
         ("i, k = torch.where(sel == 1)\ny[i] += x[i] * w[i, k, None]", "a row of `y` may be named twice"),
