@@ -139,6 +139,9 @@ class Rewriting:
         for pattern in patterns:
             forms = pattern.match(node, observed, known.name)
             if isinstance(forms, Refusal):
+                if forms.code == "UNSEEN":
+                    # What never ran stands where no input led, which says more.
+                    check_both_ways(pattern.tests(node, observed), observed)
                 reasons.append(f"line {line_before(self.before, self.text, forms.line)}: {forms}")
                 continue
             if not forms:
