@@ -60,7 +60,7 @@ def _answer(seed: int, folder: Path, writing: int, *, is_proven: bool) -> NoRetu
 
     signal.alarm(_LONGEST)
     torch.set_num_threads(1)
-    gc.freeze()  # what the parent holds is not looked through
+    gc.disable()  # what lives a second leaves little garbage
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)

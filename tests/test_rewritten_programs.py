@@ -32,8 +32,13 @@ _PLAIN = (
         return x, y * pos, a + b
 """
 )
-_SEEDS = range(40)  # each takes a second
-_FEW = range(24)
+# Of some seeds those of which something was rewritten: what stays tells nothing. Each takes a second.
+_REWRITTEN = (
+    *(10405, 10406, 10409, 10411, 10412, 10413, 10415, 10416, 10420, 10421, 10423, 10428),
+    *(10430, 10432, 10433, 10435, 10442, 10448, 10449, 10450, 10451, 10455, 10456, 10458),
+)
+_SEEDS = (*range(76), *_REWRITTEN)
+_FEW = (*range(3), *_REWRITTEN[:13])
 
 
 def test_a_program_is_the_same_for_the_same_seed() -> None:
@@ -50,7 +55,7 @@ def test_no_rewrite_of_a_random_program_is_wrong(
     found = list(outcomes(seeds, tmp_path))
 
     assert not [one for one in found if one.kind in ("wrong", "died")]
-    assert sum(one.kind == "patched" for one in found) >= len(seeds) // 5
+    assert sum(one.kind == "patched" for one in found) >= len(seeds) // 3
 
 
 @pytest.mark.parametrize(
