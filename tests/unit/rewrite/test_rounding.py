@@ -66,8 +66,9 @@ def _bench(model: _Model, *, rtol: float | None = None) -> Bench:
     return Bench(*given)
 
 
-def _told(new: _Code, *, rtol: float | None = None) -> str:
+def _told(new: _Code, *, rtol: float | None = None, held: Tensor | None = None) -> str:
     model = _Model(_in_order)
+    model.register_buffer("held", held)
     bench = _bench(model, rtol=rtol)
     one = Input("as recorded", (Call((torch.ones(3),), {}),))
     before = bench.came(one.calls)
@@ -98,6 +99,17 @@ def test_sums_in_another_order_are_the_same() -> None:
 )
 def test_what_differs_in_float64_too_is_told(new: _Code) -> None:
     assert _told(new)
+
+
+def test_what_cannot_be_of_float64_is_told() -> None:
+    assert _told(_in_other_order, held=_Narrow([1.0]))
+
+
+class _Narrow(Tensor):
+    """A tensor that cannot be converted."""
+
+    def double(self, *_: object, **__: object) -> Tensor:
+        raise TypeError("no float64")
 
 
 def test_a_tolerance_of_the_user_holds() -> None:
