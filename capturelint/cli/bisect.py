@@ -7,7 +7,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capturelint.cli import fixing, output, proving, standing
@@ -60,10 +59,14 @@ def _run(options: argparse.Namespace) -> int:
 
     from capturelint.config import load_config
     from capturelint.debug import api
+    from capturelint.debug.cases.importing import home_of
     from capturelint.lint.registry import all_rules
     from capturelint.report.explain import explained
 
-    config = load_config(Path.cwd(), explicit=None)
+    home = home_of(options.target)
+    config = load_config(home, explicit=None)
+    # Without settings the project of a case elsewhere is where it is imported from.
+    root = config.root if home.is_relative_to(config.root) else home
     rules = all_rules(config.rule_folders)
     started = time.monotonic()
     with progress_line() as progress:
@@ -85,7 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     stands = standing.stands(findings, result.report, settings, options.write_baseline)
     if not options.diff:
         output.write(_rendered(result, stands, rules, options), options.output)
-    if fixing.is_asked(options) and not proving.made(report, options, config.root):
+    if fixing.is_asked(options) and not proving.made(report, options, root):
         return 2
     code = report.exit_code
     return 0 if code == 1 and options.exit_zero else code

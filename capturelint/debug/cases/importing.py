@@ -45,6 +45,12 @@ def parsed(text: str, *, within: str | None = None, role: str = "what to run") -
     return Target(place, name)
 
 
+def home_of(text: str) -> Path:
+    """Return the folder that what `text` names is imported from: the working directory for modules."""
+    place = text.rpartition(":")[0]
+    return _package_of(Path(place).resolve())[0] if is_file(place) else Path.cwd()
+
+
 def found(target: Target) -> object:
     """Return the object that `target` names, importing what it is in.
 

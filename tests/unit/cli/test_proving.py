@@ -90,6 +90,18 @@ def test_a_clean_file_is_rewritten_and_a_dirty_one_left(capsys: pytest.CaptureFi
     assert "m.py not rewritten: it has changes that are not committed" in capsys.readouterr().err
 
 
+@needs_git
+@needs_torch
+def test_a_case_elsewhere_is_of_the_project_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = Path("m.py").resolve()
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+    assert main([CASE[0], f"{place}:Model", *CASE[2:], "--fix"]) == 1
+    assert "torch.where" in place.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
