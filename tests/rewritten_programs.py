@@ -134,7 +134,7 @@ def _leave_out_the_proof() -> None:
     for owner, name, answer in (
         (Comparison, "forward", ""),
         (Comparison, "backward", ""),
-        (Comparison, "with_one_row", ""),
+        (Comparison, "with_others", ""),
         (function, "check_both_ways", None),
     ):
         setattr(owner, name, lambda *_, answer=answer: answer)

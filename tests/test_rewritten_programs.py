@@ -105,3 +105,26 @@ def _check_patch(text: str, path: Path) -> None:
     new = rewritten(path, text, trains=False)
     assert new != text
     assert difference(text, new, trains=False) == ""
+
+
+# Of a tensor that lies otherwise the old code raised, where its first arm did not count; a choice lies anew.
+_OF_OTHER_LAYOUT = """\
+        a = x.cumsum(0)
+        if a.mean() > 0:
+            x = a * 2
+        x = x.view(4, 3).view(3, 4)
+        return x, y, a * y
+"""
+
+
+def test_inputs_that_lie_otherwise_are_tried(tmp_path: Path, in_fork: InFork) -> None:
+    path = tmp_path / "program.py"
+    in_fork(partial(_check_kept, HEAD + _OF_OTHER_LAYOUT + MAKER, path, "lie otherwise in memory"))
+
+
+def _check_kept(text: str, path: Path, why: str) -> None:
+    from capturelint.rewrite.proof.kept import KeptError
+    from tests.rewritten_programs import rewritten
+
+    with pytest.raises(KeptError, match=why):
+        rewritten(path, text, trains=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from capturelint.rewrite.proof.fewer import one_row_each
+from capturelint.rewrite.proof.fewer import laid_otherwise, one_row_each
 from capturelint.rewrite.proof.gradients import is_filled
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.rounding import Context, Rounding
-from capturelint.rewrite.proof.trial import Bench, Came, Input, is_exact, shares_less
+from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs, is_exact, shares_less
 
 
 @dataclass(slots=True)
@@ -26,13 +26,21 @@ class Comparison:
     has_gradients: bool = False
     fills_gradients: bool = False
     copies: bool = False
-    _one_row: list[tuple[Input, Came]] = field(default_factory=list)
+    _others: list[tuple[Input, Came]] = field(default_factory=list)
 
     def run_old_with_one_row(self) -> None:
         """Run the code as it is now on inputs of one row, as far as it runs on them."""
         fewer = [Input(*one) for one in one_row_each(self.bench.part.steps[0])]
         came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
-        self._one_row = [(one, came) for one, came in came_of_one if came.seen is not None]
+        self._others = [(one, came) for one, came in came_of_one if came.seen is not None]
+
+    def run_old_laid_otherwise(self, inputs: Inputs) -> None:
+        """Run the code as it is now on inputs that lie otherwise in memory, one for each way that it takes."""
+        for one in inputs:
+            if one.leads_first and one.held is None:
+                calls = laid_otherwise(one.calls)
+                other = Input(f"{one.name}, which lie otherwise in memory", calls)
+                self._others.append((other, self.bench.came(calls)))
 
     @property
     def _rounding(self) -> Rounding:
@@ -76,11 +84,11 @@ class Comparison:
             self.fills_gradients = self.fills_gradients or is_filled(old, new)
         return ""
 
-    def with_one_row(self) -> str:
-        """Return what tells new from old code where the inputs have one row, "" if nothing does."""
-        for one, old in self._one_row:
+    def with_others(self) -> str:
+        """Return what tells new from old code where inputs have one row or lie otherwise, "" if nothing does."""
+        for one, old in self._others:
             new = self.bench.came(one.calls)
-            # Where there is one row, its stride means nothing.
+            # The stride of one row means nothing, and results lie as in the case where inputs do.
             difference = self._rounding.difference(one, old, new, with_layout=False)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"

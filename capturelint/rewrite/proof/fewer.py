@@ -36,6 +36,22 @@ def is_of_one_row(name: str) -> bool:
     return name.startswith(_OF_ROW)
 
 
+def laid_otherwise(calls: tuple[Call, ...]) -> tuple[Call, ...]:
+    """Return the calls of one step on tensors whose last two dimensions lie in memory the other way round."""
+
+    def laid(value: object) -> object:
+        if not isinstance(value, Tensor) or value.dim() < 2:
+            return value
+        other = value.detach().transpose(-1, -2).contiguous().transpose(-1, -2)
+        return other.requires_grad_(value.requires_grad)
+
+    found = []
+    for call in (one.copied() for one in calls):
+        args, kwargs = pytree.tree_map(laid, (call.args, dict(call.kwargs)))
+        found.append(replace(call, args=args, kwargs=kwargs))
+    return tuple(found)
+
+
 def _tensors(call: Call) -> list[Tensor]:
     held = pytree.tree_leaves((call.args, dict(call.kwargs)))
     return [one for one in held if isinstance(one, Tensor) and one.dim()]

@@ -83,6 +83,7 @@ class Rewriting:
             if reference is None:
                 inputs = marked
                 reference = Reference(inputs, came)
+                self.comparison.run_old_laid_otherwise(inputs)
             if self._step(observed, reference):
                 if self.is_unsafe:
                     # What no longer raises may end the CUDA context instead.
@@ -190,7 +191,7 @@ class Rewriting:
             with self._running(code, {**self.names, **names}):
                 reason = self.comparison.forward(against) or self.comparison.backward(against)
                 if not reason and not (is_unsafe or self.is_unsafe):
-                    reason = self.comparison.with_one_row()
+                    reason = self.comparison.with_others()
             if not reason:
                 self.is_unsafe = self.is_unsafe or is_unsafe
                 self.names |= {known.name: torch, **self._held(form)}
