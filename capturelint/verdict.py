@@ -53,7 +53,7 @@ class Verdict(Enum):
         """Return what the command exits with when nothing worse was found."""
         if self.is_failure:
             return 1
-        return 4 if self is Verdict.UNDECIDED else 0
+        return 4 if self in (Verdict.UNDECIDED, Verdict.NOT_CALLED) else 0
 
 
 _FAILURES = frozenset(

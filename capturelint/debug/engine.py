@@ -210,7 +210,8 @@ class _Run:
         found = killers_named(found, modules, killing)
         self.findings.add_search(name, roots, found, modules, dry)
         if self.settings.modules:
-            self.findings.note(f"{ONLY}{', '.join(one or ROOT for one in roots)}")
+            judged = ", ".join(one or ROOT for one in roots)
+            self.findings.note(f"{ONLY}{judged or 'none, as none that is not left out was called'}")
         else:
             self.findings.add_not_called(name, instance, dry)
 

@@ -266,5 +266,5 @@ def _verdicts(
         return below
     if left_out:
         # The roots were judged with what is left out inside: what counts is what is to blame.
-        return below or [Verdict.EQUAL]
+        return below or [Verdict.EQUAL for _ in roots]
     return [*(modules.outcomes[root].verdict for root in roots), *below]

@@ -120,17 +120,16 @@ class Modules:
         """
         globs = self._settings.modules
         if not globs:
-            return [name]
-        wanted = [
-            path
-            for path in self._instance.modules
-            if is_below(path, name) and any(fnmatchcase(path, glob) for glob in globs)
-        ]
-        # One that is inside another is reached by the search.
-        outermost = [
-            path for path in wanted if not any(is_below(path, one) for one in wanted if one != path)
-        ]
-        return [path for path in outermost if self.reach(path, name)]
+            return [] if self.is_left_out(name) else [name]
+        found: list[str] = []
+        for path in self._instance.modules:  # those around others first
+            is_wanted = is_below(path, name) and any(fnmatchcase(path, glob) for glob in globs)
+            # One that is inside another is reached by the search; one that is not called, such as a
+            # list of modules, holds others.
+            is_held = any(is_below(path, one) for one in found)
+            if is_wanted and not is_held and self.reach(path, name):
+                found.append(path)
+        return [path for path in found if not self.is_inside_left_out(path)]
 
     @contextmanager
     def from_start(self) -> Iterator[None]:

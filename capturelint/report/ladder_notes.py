@@ -46,8 +46,8 @@ def _coverage(advice: Advice) -> list[str]:
     if 0 < top < advice.largest:
         seen = f"{percent(advice.best.eager - advice.above)} here"
         told.append(
-            f"steps of more than {top} rows run eagerly ({seen}); capture {advice.largest} too if"
-            " more of them may come"
+            f"steps of {top + 1} to {advice.largest} rows run eagerly ({seen}); capture"
+            f" {advice.largest} too if more of them may come"
         )
     if advice.above:
         told.append(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from capturelint.debug.simulated.simulator import Simulator
 
 _WORKS = "2.11 or 2.13"
+_OF_FORKS = "fork-based multiprocessing"  # as torch's autograd says it
 
 
 def check_torch(simulator: Simulator) -> None:
@@ -32,15 +33,20 @@ def check_torch(simulator: Simulator) -> None:
 
 def _try(check: Callable[[Simulator], bool], simulator: Simulator) -> None:
     what = (check.__doc__ or "").partition(".")[0].lower()
+    advice = f"use torch {_WORKS}, or a GPU with --backend cuda"
     reason = ""
     try:
         works = check(simulator)
     except Exception as error:  # noqa: BLE001 - whatever torch raises, the answer is the same
         works, reason = False, f" ({type(error).__name__}: {str(error).splitlines()[0]})"
+        if _OF_FORKS in reason:
+            advice = (
+                "this process was forked from one in which a simulated GPU, such as that of a GraphRunner, "
+                "had run: name the case as FILE.py:make, or judge it before that or in another process"
+            )
     if not works:
         raise BackendError(
-            f"the capture simulator cannot {what} with torch {torch.__version__}{reason}; "
-            f"use torch {_WORKS}, or a GPU with --backend cuda"
+            f"the capture simulator cannot {what} with torch {torch.__version__}{reason}; {advice}"
         )
 
 

@@ -332,6 +332,47 @@ def test_the_root_has_a_name_in_notes_too(in_session: InSession) -> None:
         report = judged(backend, Reads, skip=("*",))
 
         assert "left out of the capture (--skip): <root>" in report.notes
+        assert (report.verdict, report.exit_code) == (Verdict.NOT_CALLED, 4)
+
+    in_session(body)
+
+
+class Listed(nn.Module):
+    """Its modules are in a list, which is not called itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(WIDTH, WIDTH), Reads()])
+        self.idle = nn.Linear(1, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def test_modules_in_a_list_are_named_by_its_name_too(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Listed, modules=("layers*",))
+
+        assert verdicts(report) == {"layers.0": "replays-equal", "layers.1": "refuses-capture"}
+        assert report.exit_code == 1
+
+    in_session(body)
+
+
+@pytest.mark.parametrize("modules", ["layers.1", "layers", "idle"])
+def test_what_is_left_out_or_never_called_does_not_pass(
+    in_session: InSession, modules: str
+) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Listed, modules=(modules,), skip=("layers.*",))
+
+        assert (report.verdict, report.exit_code) == (Verdict.NOT_CALLED, 4)
+        assert report.modules == ()
+        assert any(
+            note.endswith("none, as none that is not left out was called") for note in report.notes
+        )
 
     in_session(body)
 

@@ -105,7 +105,7 @@ def test_colour_is_only_where_it_is_asked_for() -> None:
         ),
         (
             advice(largest=16),
-            "steps of more than 8 rows run eagerly (0 % here); capture 16 too if more of them may come",
+            "steps of 9 to 16 rows run eagerly (0 % here); capture 16 too if more of them may come",
         ),
         (
             advice(largest=6),

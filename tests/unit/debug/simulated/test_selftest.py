@@ -34,6 +34,20 @@ def test_another_torch_is_named_with_what_fails_and_what_works(
     in_fork(body)
 
 
+def test_a_fork_of_what_had_a_simulated_device_is_told_so(
+    in_fork: InFork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def body() -> None:
+        def fails(*_args: object, **_options: object) -> None:
+            raise RuntimeError("Unable to handle threading with fork-based multiprocessing.")
+
+        monkeypatch.setattr(DeviceTensor, "over", fails)
+        with pytest.raises(BackendError, match=r"name the case as FILE\.py:make, or judge it before"):
+            SimulatedBackend().session().__enter__()
+
+    in_fork(body)
+
+
 def test_the_torch_that_is_installed_passes_and_keeps_the_host_s_random_numbers(
     in_fork: InFork,
 ) -> None:
