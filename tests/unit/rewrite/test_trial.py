@@ -20,6 +20,7 @@ from capturelint.rewrite.proof.gradients import (  # noqa: E402
     gradient_difference,
     gradients_of,
     is_filled,
+    told_apart,
 )
 from capturelint.rewrite.proof.trial import Bench, is_exact, shares_less  # noqa: E402
 
@@ -149,6 +150,25 @@ def _compare_overflow() -> None:
     )
     for wrong in (other, none):
         assert gradient_difference(old, wrong, Tolerance(), may_overflow=True)
+
+
+def test_a_cache_that_steps_share_keeps_no_graph(in_fork: InFork) -> None:
+    in_fork(_run_twice_on_one_cache)
+
+
+def _run_twice_on_one_cache() -> None:
+    from capturelint.debug.attempts.compare import Tolerance
+
+    def run(x: Tensor, cache: SimpleNamespace) -> Tensor:
+        return cast("Tensor", cache.kept.mul_(x).sin())
+
+    cache = SimpleNamespace(kept=torch.zeros(3))
+    bench = _bench(run)
+    calls = (Call((torch.ones(3), cache), {}, shared=(cache,)),)
+    first, second = (bench.gradients(calls) for _ in range(2))
+
+    assert told_apart(first, second, Tolerance()) == ""
+    assert not cache.kept.requires_grad
 
 
 def _kept_in(own: SimpleNamespace) -> Callable[..., Tensor]:

@@ -42,7 +42,9 @@ def test_a_fork_of_what_had_a_simulated_device_is_told_so(
             raise RuntimeError("Unable to handle threading with fork-based multiprocessing.")
 
         monkeypatch.setattr(DeviceTensor, "over", fails)
-        with pytest.raises(BackendError, match=r"name the case as FILE\.py:make, or judge it before"):
+        with pytest.raises(
+            BackendError, match=r"name the case as FILE\.py:make, or judge it before"
+        ):
             SimulatedBackend().session().__enter__()
 
     in_fork(body)
