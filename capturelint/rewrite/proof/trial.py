@@ -124,7 +124,7 @@ class Bench:
         self.tell()
         # An object among the arguments, such as a cache, may be written too: also one that all
         # steps share, which would keep the graph of this run for the next.
-        apart = [replace(call, shared=type(call.shared)()) for call in calls]
+        apart = [replace(call, shared=()) for call in calls]
         own = widened_calls(tuple(apart)) if self.is_wide else [call.copied() for call in apart]
         with self._from_start(), self.instance.state.watching(), torch.enable_grad():
             if self.instance.prepare is not None:
