@@ -23,6 +23,7 @@ from capturelint.debug.settings import Settings
 from capturelint.debug.states.causes import lines_run
 from capturelint.debug.warmup import Warm
 from capturelint.errors import CapturelintError
+from capturelint.finding import Effect
 from capturelint.verdict import Hazard, Place, Verdict
 
 _MIB = 1 << 20
@@ -97,6 +98,17 @@ class Modules:
             raise
         except Exception:  # noqa: BLE001 - what cannot be run apart has no lines of its own
             return False
+
+    def refuses_itself(self, path: str) -> bool:
+        """Return whether its capture alone was refused at a line that the dry pass saw refuse in it."""
+        outcome = self.outcomes[path]
+        own = {
+            (one.place.path, one.place.line)
+            for one in self.hazards
+            if one.module == path and one.effect is Effect.REFUSES
+        }
+        is_refused = outcome.verdict is Verdict.REFUSES
+        return is_refused and any((one.path, one.line) in own for one in outcome.places[:1])
 
     def called(self, path: str) -> Sequence[str]:
         """Return the modules that it calls itself. Costs a recording of it."""

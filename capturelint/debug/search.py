@@ -49,6 +49,9 @@ class Judge(Protocol):
         `called`: the modules that it calls itself.
         """
 
+    def refuses_itself(self, path: str) -> bool:
+        """Return whether the module, captured with all it calls, is refused at a line of its own."""
+
     def is_left_out(self, path: str) -> bool:
         """Return whether the user leaves it out of the capture: it is never to blame."""
 
@@ -93,7 +96,9 @@ def _own_blame(
     if failing:
         rest = judge.without(path, frozenset(failing))
         if not rest.is_failure:
-            return None
+            # What could not be judged can often not be replaced: the refusal names the line even so.
+            is_told = rest is Verdict.UNDECIDED and judge.refuses_itself(path)
+            return Found(path, verdict, How.OWN) if is_told else None
     own = judge.without(path, frozenset(called))
     if own.is_failure:
         return Found(path, own, How.OWN)

@@ -45,6 +45,9 @@ class Model:
     def is_told_by_line(self, path: str, called: Sequence[str]) -> bool:
         return path in self.lines and called == self.called(path)
 
+    def refuses_itself(self, path: str) -> bool:
+        return path in self.lines
+
     def is_left_out(self, path: str) -> bool:
         return path == self.left_out
 
@@ -122,6 +125,22 @@ def test_own_lines_that_cannot_be_run_apart_leave_the_module_to_blame() -> None:
             return NO if path and replaced else OK
 
     assert search(Apart(TREE, {"a": R}), "") == (Found("a", R, How.WHOLE),)
+
+
+def test_a_line_of_its_own_that_refuses_is_to_blame_beside_a_child_that_cannot_be_replaced() -> (
+    None
+):
+    class Varying(Model):
+        def without(self, path: str, replaced: frozenset[str]) -> Verdict:
+            return NO if path == "a" else super().without(path, replaced)
+
+    model = {"a": R, "a.y": NO}
+
+    assert search(Varying(TREE, model, lines=["a"]), "") == (
+        Found("a.y", NO, How.WHOLE),
+        Found("a", R, How.OWN),
+    )
+    assert search(Varying(TREE, model), "") == (Found("a.y", NO, How.WHOLE),)
 
 
 def test_what_is_left_out_is_not_to_blame_and_neither_is_what_calls_it() -> None:
