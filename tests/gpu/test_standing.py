@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,3 +55,50 @@ def test_a_module_runs_eagerly_between_pieces(tmp_path: Path) -> None:
     (rewrite,) = report.rewrites
     assert report.kept == ()
     assert rewrite.notes[0].endswith("6 replays on fresh inputs were equal")
+
+
+def test_the_patch_replays_in_pieces_with_the_package_it_imports(tmp_path: Path) -> None:
+    package: Any = pytest.importorskip(
+        "breakable_cuda_graphs", reason="breakable-cuda-graphs is not installed"
+    )
+    import torch
+
+    path = tmp_path / "m.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    request = Request(f"{path}:Model", Settings(backend="cuda"), f"{path}:inputs")
+    report = bisect_and_rewrite(
+        request, resume=False, progress=None, allowed=Allowed(exclude_as="torch")
+    )
+    (rewrite,) = report.rewrites
+    old, new = _modules(tmp_path, SOURCE, rewrite.text)
+    torch.manual_seed(0)
+    eager = old.Model().cuda()
+    model = new.Model().cuda()
+    model.load_state_dict(eager.state_dict())
+
+    with torch.no_grad():
+        x = old.inputs(0).cuda()
+        for _ in range(3):
+            model(x), eager(x)
+        graph = package.BreakableCUDAGraph()
+        with package.breakable_graph(graph):
+            y = model(x)
+        for seed in range(1, 9):
+            x.copy_(old.inputs(seed))
+            graph.replay()
+            assert torch.equal(y, eager(x)), seed
+    assert model.inner.count == eager.inner.count == 11  # the eager part ran in each replay
+
+
+def _modules(folder: Path, *texts: str) -> list[Any]:
+    """Return a module for each text."""
+    found = []
+    for number, text in enumerate(texts):
+        path = folder / f"module_{number}.py"
+        path.write_text(text, encoding="utf-8")
+        spec = spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found.append(module)
+    return found

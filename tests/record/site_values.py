@@ -85,6 +85,15 @@ def _with_new_weights(given: Given, output: Any) -> object:
     return _replayed(given.captured[-1], output)
 
 
+def _with_a_new_input(given: Given, y: object) -> object:
+    """Replay on another input. Work on a stream of its own is waited for, before and after."""
+    torch.cuda.synchronize()
+    given.x.mul_(2)
+    given.captured[-1].replay()
+    torch.cuda.synchronize()
+    return y
+
+
 def _cast(given: Given, dtype: torch.dtype, *, is_prepared: bool = False) -> Tensor:
     """Return what the model computes in autocast, from the weights that it has now."""
     with torch.no_grad(), torch.autocast("cuda", dtype=dtype, cache_enabled=False):
@@ -128,6 +137,10 @@ def _twice_each_step(given: Given) -> object:
 
 # By rule, then by example; "" stands for the others of the rule.
 _READ: Mapping[str, Mapping[str, Reading]] = {
+    "CL702": dict.fromkeys(
+        ("bad_region", "good_region", "good_region_on_the_stream", "good_fork_by_a_function"),
+        _with_a_new_input,
+    ),
     "CL802": {"": lambda given, _: [list(one.parameters()) for one in given.called[-1:]]},
     "CL902": {
         "bad_stored_in_a_tensor": lambda given, _: given.history[..., 0],

@@ -29,6 +29,9 @@ from tests.record.outcome import (
 from tests.record.site_values import SEED, Given, reading_of, wanted_of
 from tests.record.world import World
 
+# The rules whose examples drop the graph that has to be replayed.
+_DROPPING = frozenset(["CL702", "CL903"])
+
 
 def site_outcome(rule: str, name: str, world: World) -> Outcome:
     """Run an example of code around a capture and return what it came to."""
@@ -82,7 +85,7 @@ def _run(given: Given, name: str) -> object:
 
 @contextlib.contextmanager
 def _watched(given: Given, rule: str) -> Iterator[None]:
-    """Keep what the site prints, the modules it calls and, of CL903, the graphs it makes."""
+    """Keep what the site prints, the modules it calls and, of some rules, the graphs it makes."""
 
     def keep_module(module: nn.Module, *_: object) -> None:
         given.called.append(module)
@@ -97,7 +100,7 @@ def _watched(given: Given, rule: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.callback(hook.remove)
         stack.enter_context(contextlib.redirect_stdout(text))
-        if rule == "CL903":  # the rule whose examples drop the graph that has to be replayed
+        if rule in _DROPPING:
             stack.enter_context(mock.patch.object(torch.cuda, "CUDAGraph", keep_graph))
         yield
     given.printed = text.getvalue()

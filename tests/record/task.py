@@ -35,7 +35,10 @@ class ExampleTask:
     @property
     def is_alone(self) -> bool:
         """Return whether it needs a process of its own, and spoils it."""
-        return is_site(self.rule, self.name) and needs_process_of_its_own(self.rule, self.name)
+        # torch hands out 32 streams in turn: after enough examples one gets the capturing stream.
+        is_first_stream = self.rule == "CL702"
+        is_whole_site = is_site(self.rule, self.name)
+        return is_first_stream or (is_whole_site and needs_process_of_its_own(self.rule, self.name))
 
     @property
     def is_cold(self) -> bool:
