@@ -14,6 +14,11 @@ from capturelint.debug.attempts.part import Call
 
 Gradients = Mapping[str, Tensor | None]
 
+_NONE: Mapping[str, float] = {}
+# How far two runs of the same may be apart, in parts of the largest number of a gradient, and of all.
+_MOST_OF_ITS_OWN = 2e-4
+_MOST_OF_ALL = 1e-6
+
 
 def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients:
     """Return the gradients of a weighted sum of all results, by name; None where there are none.
@@ -46,11 +51,17 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
 
 
 def gradient_difference(
-    old: Gradients, new: Gradients, tolerance: Tolerance, *, may_overflow: bool = False
+    old: Gradients,
+    new: Gradients,
+    tolerance: Tolerance,
+    *,
+    may_overflow: bool = False,
+    noise: Mapping[str, float] = _NONE,
 ) -> str:
     """Return in words which gradient differs, "" if none does. None and zeros are the same.
 
     `may_overflow`: an infinity may be another or NaN, as sums of too large numbers are in another order.
+    `noise`: what is added to the tolerance, by name.
     """
     for name in dict.fromkeys((*old, *new)):
         one, other = old.get(name), new.get(name)
@@ -60,14 +71,19 @@ def gradient_difference(
         second = torch.zeros_like(one) if other is None and one is not None else other
         if may_overflow and first is not None and second is not None:
             first, second = _bounded(first, second)
-        found = difference(first, second, tolerance)
+        found = difference(first, second, replace(tolerance, floor={"": noise.get(name, 0.0)}))
         if found is not None:
             return f"the gradient of {name} {_told(found)}"
     return ""
 
 
 def told_apart(
-    old: Gradients | str, new: Gradients | str, tolerance: Tolerance, *, may_overflow: bool = False
+    old: Gradients | str,
+    new: Gradients | str,
+    tolerance: Tolerance,
+    *,
+    may_overflow: bool = False,
+    noise: Mapping[str, float] = _NONE,
 ) -> str:
     """Return in words what tells two backward runs apart, "" if nothing does; a text names an error."""
     if isinstance(old, str) or isinstance(new, str):
@@ -75,7 +91,36 @@ def told_apart(
             return ""
         ends = [f"raises {one}" if isinstance(one, str) else "runs" for one in (old, new)]
         return f"with gradients the old code {ends[0]}, the new code {ends[1]}"
-    return gradient_difference(old, new, tolerance, may_overflow=may_overflow)
+    return gradient_difference(old, new, tolerance, may_overflow=may_overflow, noise=noise)
+
+
+def noise_of(one: Gradients, again: Gradients) -> Mapping[str, float]:
+    """Return the largest difference of each gradient between two runs of the same; only those that differ.
+
+    Kernels that add up in no fixed order differ by little from run to run. What differs by more than
+    that, next to its own largest number or next to the largest of all gradients, is not counted.
+    """
+    found = {
+        name: float((first.double() - second.double()).abs().max())
+        for name, first in one.items()
+        if first is not None and first.numel()
+        for second in [again.get(name)]
+        if second is not None and second.shape == first.shape
+    }
+    largest = {name: _largest(first) for name, first in one.items()}
+    most = max(largest.values(), default=0.0)
+    return {
+        name: apart
+        for name, apart in found.items()
+        if 0 < apart <= max(_MOST_OF_ITS_OWN * largest[name], _MOST_OF_ALL * most)
+    }
+
+
+def _largest(tensor: Tensor | None) -> float:
+    """Return the largest finite magnitude in a tensor."""
+    if tensor is None or not tensor.numel():
+        return 0.0
+    return float(tensor.abs().masked_fill(~tensor.isfinite(), 0).max())
 
 
 def is_filled(old: Gradients, new: Gradients) -> bool:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from capturelint.debug.attempts.compare import Tolerance
-from capturelint.rewrite.proof.gradients import Gradients, told_apart
+from capturelint.debug.attempts.seen import Noise, most
+from capturelint.rewrite.proof.gradients import Gradients, noise_of, told_apart
 from capturelint.rewrite.proof.trial import Bench, Came, Input
 from capturelint.rewrite.proof.wide import CLOSE, NEAR
 
 _Run = TypeVar("_Run")
+# Runs of the old code beside the first, and how much more than they differ by the new one may differ.
+_AGAIN = 2
+_MARGIN = 3.0
+
 Context = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
     """Tells runs apart. What is apart by little in float32 is run in float64, which then decides.
+
+    On a GPU some kernels add up in no fixed order: what the old code differs from itself by is no difference.
 
     `old`, `new`: contexts in which the old code runs, and the new.
     """
@@ -32,16 +39,26 @@ class Rounding:
     ) -> str:
         """Return in words what tells two runs on an input apart, "" if nothing does."""
 
-        def told(tolerance: Tolerance) -> str:
+        def told(tolerance: Tolerance, noise: Noise | None = None) -> str:
             return self.bench.difference(
-                old, new, is_same=is_same, with_layout=with_layout, tolerance=tolerance
+                old,
+                new,
+                is_same=is_same,
+                with_layout=with_layout,
+                tolerance=tolerance,
+                noise=noise,
             )
 
         found = told(self.bench.tolerance)
-        if not found or not self._decides or told(NEAR):
+        if not found or not self._decides:
+            return found
+        noise = self._noise(one, old)
+        if noise and not told(self.bench.tolerance, noise):
+            return ""
+        if told(NEAR, noise):
             return found
         wide = self._in_float64(lambda bench: bench.came(one.calls, one.held))
-        if wide is None or any(one.seen is None for one in wide):
+        if wide is None or any(came.seen is None for came in wide):
             return found
         is_close = not self.bench.difference(*wide, with_layout=with_layout, tolerance=CLOSE)
         return "" if is_close else found
@@ -49,21 +66,59 @@ class Rounding:
     def gradient_difference(self, one: Input, old: Gradients | str, new: Gradients | str) -> str:
         """Return in words which gradients on an input differ, "" if none do."""
         found = told_apart(old, new, self.bench.tolerance, may_overflow=one.may_overflow)
-        if not found or not self._decides:
+        if not found or not self._decides or isinstance(old, str):
             return found
+        noise = self._noise_of_gradients(one, old)
+        is_noisy = bool(noise) and not told_apart(
+            old, new, self.bench.tolerance, may_overflow=one.may_overflow, noise=noise
+        )
+        if is_noisy:
+            return ""
         # What passes the largest float32 is far from that of float64.
-        if told_apart(old, new, NEAR, may_overflow=True):
+        if told_apart(old, new, NEAR, may_overflow=True, noise=noise):
             return found
         wide = self._in_float64(lambda bench: bench.gradients(one.calls, one.held))
-        if wide is None or any(isinstance(one, str) for one in wide):
+        if wide is None:
             return found
-        is_close = not told_apart(*wide, CLOSE, may_overflow=one.may_overflow)
-        return "" if is_close else found
+        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow)
+        raised = [came for came in wide if isinstance(came, str)]
+        if raised:
+            return f"{found}; float64 cannot decide, as it raises {raised[0]}"
+        return f"{found}; in float64 {apart}" if apart else ""
 
     @property
     def _decides(self) -> bool:
         """Whether float64 may decide: not where the user said how far numbers may be apart."""
         return self.bench.settings.rtol is None and self.bench.settings.atol is None
+
+    def _noise(self, one: Input, old: Came) -> Noise:
+        """Return what runs of the old code differ by, where that is little."""
+        found: list[Noise] = []
+        for _ in range(_AGAIN):
+            with self.old():
+                again = self.bench.came(one.calls, one.held)
+            if old.seen is None or again.seen is None:
+                return {}
+            if self.bench.difference(old, again, with_layout=False, tolerance=NEAR):
+                return {}
+            found.append(old.seen.noise(again.seen))
+        return {
+            place: {path: _MARGIN * apart for path, apart in by_path.items()}
+            for place, by_path in most(found).items()
+            if by_path
+        }
+
+    def _noise_of_gradients(self, one: Input, old: Gradients) -> Mapping[str, float]:
+        """Return what runs of the old code differ by, by name, where that is little."""
+        found: dict[str, float] = {}
+        for _ in range(_AGAIN):
+            with self.old():
+                again = self.bench.gradients(one.calls, one.held)
+            if isinstance(again, str):
+                return {}
+            for name, apart in noise_of(old, again).items():
+                found[name] = max(found.get(name, 0.0), _MARGIN * apart)
+        return found
 
     def _in_float64(self, run: Callable[[Bench], _Run]) -> tuple[_Run, _Run] | None:
         """Return what the old code and the new come to in float64, None where what they hold cannot be that."""

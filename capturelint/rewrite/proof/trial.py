@@ -15,7 +15,7 @@ from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Call, Part
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.attempts.runs import Runs
-from capturelint.debug.attempts.seen import Seen
+from capturelint.debug.attempts.seen import Noise, Seen
 from capturelint.debug.backend import Backend, SpentError
 from capturelint.debug.instance import Instance
 from capturelint.debug.modules import Modules
@@ -185,18 +185,19 @@ class Bench:
         is_same: bool = False,
         with_layout: bool = True,
         tolerance: Tolerance | None = None,
+        noise: Noise | None = None,
     ) -> str:
         """Return in words what tells two runs apart, "" if nothing does.
 
         `is_same`: all numbers are known to be the same bit for bit. `with_layout`: strides count too.
-        `tolerance`: None for what the settings say.
+        `tolerance`: None for what the settings say. `noise`: is added to it.
         """
         if old.seen is None or new.seen is None:
             if old.raised == new.raised:
                 return ""
             return f"the old code {_ended(old)}, the new code {_ended(new)}"
         bound = self.tolerance if tolerance is None else tolerance
-        found = None if is_same else old.seen.difference(new.seen, bound, {})
+        found = None if is_same else old.seen.difference(new.seen, bound, noise or {})
         if found is not None:
             return f"{found.path} is {found.got} and was {found.expected}"
         if old.seen.arguments.keys() != new.seen.arguments.keys():

@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree  # trees of torch's own, the same sinc
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.part import Call
 from capturelint.debug.attempts.reachable import reachable
+from capturelint.rewrite.proof.grouped import GroupedInFloat64
 
 # How far float32 may be apart for float64 to decide. Less than what one rounding to float16 makes of
 # most numbers: in float64 autocast rounds nothing, so that this would not be seen.
@@ -42,7 +43,8 @@ def widened(run: Callable[..., object]) -> Iterator[None]:
     try:
         for one, data in before:
             one.data = data.double()
-        yield
+        with GroupedInFloat64():
+            yield
     finally:
         for one, data in before:
             one.data = data

@@ -15,7 +15,7 @@ from torch import Tensor, nn  # noqa: E402 - needs torch
 
 from capturelint.debug.attempts.part import Call, Part  # noqa: E402
 from capturelint.debug.settings import Settings  # noqa: E402
-from capturelint.rewrite.proof.gradients import told_apart  # noqa: E402
+from capturelint.rewrite.proof.gradients import noise_of, told_apart  # noqa: E402
 from capturelint.rewrite.proof.rounding import Rounding  # noqa: E402
 from capturelint.rewrite.proof.trial import Bench, Input  # noqa: E402
 
@@ -66,8 +66,10 @@ def _bench(model: _Model, *, rtol: float | None = None) -> Bench:
     return Bench(*given)
 
 
-def _told(new: _Code, *, rtol: float | None = None, held: Tensor | None = None) -> str:
-    model = _Model(_in_order)
+def _told(
+    new: _Code, *, rtol: float | None = None, held: Tensor | None = None, old: _Code = _in_order
+) -> str:
+    model = _Model(old)
     model.register_buffer("held", held)
     bench = _bench(model, rtol=rtol)
     one = Input("as recorded", (Call((torch.ones(3),), {}),))
@@ -132,6 +134,48 @@ def _compare_gradients() -> None:
 
 def _one_by_one(self: _Model, x: Tensor) -> Tensor:
     return (self.w[0] * x + self.w[1] * x) + self.w[2] * x
+
+
+@pytest.mark.parametrize(
+    ("noise", "shift", "is_same"),
+    [(1e-4, 1e-4, True), (1e-4, 1e-2, False), (0.0, 1e-4, False), (1.0, 1.0, False)],
+    ids=["as old runs", "more than old runs", "old runs agree", "old runs are far apart"],
+)
+def test_what_old_runs_differ_by_is_no_difference(
+    noise: float, shift: float, in_fork: InFork, *, is_same: bool
+) -> None:
+    in_fork(lambda: _compare_noise(noise, shift, is_same=is_same))
+
+
+def _compare_noise(noise: float, shift: float, *, is_same: bool) -> None:
+    runs = iter((0.0, 1.0, -1.0) * 9)
+
+    def noisy(_: _Model, x: Tensor) -> Tensor:
+        return x * (3.0 + noise * next(runs))
+
+    def shifted(_: _Model, x: Tensor) -> Tensor:
+        return x * (3.0 + shift)
+
+    assert (_slopes_told(noisy, shifted) == "") == is_same
+    assert (_told(shifted, old=noisy) == "") == is_same
+
+
+def test_gradients_that_cancel_may_differ_by_little_of_the_largest(in_fork: InFork) -> None:
+    in_fork(_compare_cancelled)
+
+
+def _compare_cancelled() -> None:
+    assert noise_of({"a": _of(1e3), "b": _of(1e-4)}, {"a": _of(1e3), "b": _of(2e-4)}) == {
+        "b": pytest.approx(1e-4)
+    }
+    assert noise_of({"b": _of(1e-4)}, {"b": _of(2e-4)}) == {}
+    assert noise_of({"b": _of(1e-4)}, {"b": None}) == {}
+    assert noise_of({"b": _of(float("nan"))}, {"b": _of(float("nan"))}) == {}
+
+
+def _of(number: float) -> Tensor:
+    found: Tensor = torch.full((1,), number)
+    return found
 
 
 def test_gradients_that_overflow_in_another_order_are_the_same(in_fork: InFork) -> None:
