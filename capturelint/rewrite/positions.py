@@ -115,10 +115,10 @@ def _nonzero(
 def _dimensions(mask: cst.BaseExpression, facts: Observed) -> int:
     """Return how many dimensions a mask on the device has; 0 if it is none, or varies."""
     seen = facts.seen(mask)
-    shapes = {one.shape for one in seen}
+    ranks = {len(one.shape) for one in seen}
     is_mask = bool(seen) and all(one.kind == "tensor" and one.device != "cpu" for one in seen)
     is_whole = all("float" not in one.dtype and "complex" not in one.dtype for one in seen)
-    return len(shapes.pop()) if is_mask and is_whole and len(shapes) == 1 else 0
+    return ranks.pop() if is_mask and is_whole and len(ranks) == 1 else 0
 
 
 class ByPositions:
@@ -137,7 +137,8 @@ class ByPositions:
         self._first = first
         self._chosen = chosen
         self._rows = rows
-        (self._shape,) = {one.shape for one in facts.seen(found.mask)}
+        # Calls with batches of other sizes have other shapes: which go together, their proof tells.
+        self._shapes = {one.shape for one in facts.seen(found.mask)}
 
     def selects(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is a tensor at the positions."""
@@ -173,8 +174,8 @@ class ByPositions:
 
     def check_rows(self, node: cst.BaseExpression) -> None:
         """Raise unless a tensor has one row for each row of the mask."""
-        seen = self._facts.seen(node)
-        if not seen or any(one.shape[:1] != (self._shape[self._first],) for one in seen):
+        rows = {one.shape[:1] for one in self._facts.seen(node)}
+        if rows != {(shape[self._first],) for shape in self._shapes}:
             what = self._facts.text(node)
             reason = f"`{what}` has not as many rows as the mask"
             raise refuse(self._facts, node, "ROWS", reason, HINT)
@@ -183,10 +184,11 @@ class ByPositions:
         """Return, for each row, the sum of the chosen elements of it, of which there is one."""
         facts = self._facts
         seen = facts.seen(node.value)
-        shape = self._shape if self._first == 0 else self._shape[::-1]
+        shapes = {one if self._first == 0 else one[::-1] for one in self._shapes}
         names = self._found.names
         is_other = facts.text(node.slice[1].slice) == (*names, "")[1 - self._first]
-        is_number = all("float" in one.dtype and one.shape == shape for one in seen)
+        is_number = all("float" in one.dtype for one in seen)
+        is_number = is_number and {one.shape for one in seen} == shapes
         if not is_other or not is_number or any(not _is_new(one, facts) for one in rest):
             reason = f"`{facts.text(node)}` is no number for each element of the mask"
             raise refuse(facts, node, "WEIGHT", reason, HINT)

@@ -77,8 +77,8 @@ def _cost(region: _Region, facts: Observed) -> tuple[str, ...]:
     loop = choosing_loop(mask, region.node, facts)
     if loop is None:
         return ()
-    shapes = {one.shape for one in facts.seen(mask)}
-    choices = min(shapes.pop()) if len(region.found.names) == 2 else 1
+    sizes = [size for one in facts.seen(mask) for size in one.shape]
+    choices = min(sizes) if len(region.found.names) == 2 else 1
     return (cost_of(loop, mask, choices, facts),)
 
 

@@ -166,7 +166,7 @@ def _check(node: cst.For, hits: _Hits, facts: Observed) -> None:
         reason = "what it goes over, or leaves behind, is read elsewhere"
         raise refuse(facts, node, "READ", reason, _HINT)
     if not facts.allowed.all_experts:
-        turns, choices, _ = {one.shape for one in facts.seen(hits.mask)}.pop()
+        turns, choices, _ = min(one.shape for one in facts.seen(hits.mask))
         raise refuse(facts, node, "COST", *refusal_of(turns, choices))
     rest = list(hits.rest)
     if rest and _is_skipping(rest[0], node, facts):
