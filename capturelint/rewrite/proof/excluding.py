@@ -233,6 +233,6 @@ def notes_on(those: Sequence[Excluded], proof: str) -> Iterator[str]:
         more = f" and {len(others)} more" if others else ""
         yield f"{name} ({first}{more}) runs eagerly between captured pieces; {proof}"
     yield (
-        "capture with `breakable_graph` of breakable-cuda-graphs (not run on a GPU here), which must be"
-        " installed, in place of `torch.cuda.graph`; replay in the modes of the capture, such as `no_grad`"
+        "capture with `breakable_graph` of breakable-cuda-graphs, which must be installed,"
+        " in place of `torch.cuda.graph`; replay in the modes of the capture, such as `no_grad`"
     )
