@@ -248,3 +248,93 @@ def _gets_one(path: Path) -> None:
     assert [one.reason for one in report.kept] == [
         "`Base` in another file gets a buffer `rows_` too"
     ]
+
+
+_CHANGED_LATER = """\
+import operator
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.order = [4, 0, 7]
+
+    def forward(self, x):
+        return x[:, self.order]
+
+
+def make():
+    model = Model().eval()
+    operator.setitem(vars(model)["order"], 0, 3)
+    return model
+
+
+def inputs(seed):
+    return (torch.randn(3, 9, generator=torch.Generator().manual_seed(seed)),)
+"""
+
+
+def test_what_is_changed_after_init_becomes_no_buffer(tmp_path: Path, in_fork: InFork) -> None:
+    path = tmp_path / "changed_later.py"
+    path.write_text(_CHANGED_LATER, encoding="utf-8")
+    in_fork(lambda: _stays_as_changed(path))
+
+
+def _stays_as_changed(path: Path) -> None:
+    report = judged(Example(path, "make", "inputs", "", "", is_clean=False, trains=False))
+
+    assert report.rewrites == ()
+    assert [one.reason for one in report.kept] == [
+        "made anew, the case does not run: `order` is changed after `__init__`"
+    ]
+
+
+_GIVEN_BY_OTHERS = """\
+import torch
+from held_base import Base
+
+
+class Derived(Base):
+    def __init__(self):
+        super().__init__()
+        self.order = [1, 2, 8]
+
+
+def inputs(seed):
+    return (torch.randn(3, 9, generator=torch.Generator().manual_seed(seed)),)
+"""
+_HOLDING_BASE = """\
+import torch
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.order = [4, 0, 7]
+
+    def forward(self, x):
+        return x[:, self.order]
+"""
+
+
+def test_what_a_derived_class_sets_becomes_no_buffer(
+    tmp_path: Path, in_fork: InFork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "held_base.py").write_text(_HOLDING_BASE, encoding="utf-8")
+    path = tmp_path / "held_derived.py"
+    path.write_text(_GIVEN_BY_OTHERS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    in_fork(lambda: _stays_as_derived(path))
+
+
+def _stays_as_derived(path: Path) -> None:
+    report = judged(Example(path, "Derived", "inputs", "", "", is_clean=False, trains=False))
+
+    assert report.rewrites == ()
+    assert [one.reason for one in report.kept] == [
+        "held_derived.py, line 8: `self.order` is set there too; make it a buffer by hand, if nothing changes it"
+    ]
