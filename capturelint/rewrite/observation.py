@@ -39,14 +39,20 @@ class Observation:
     """What all runs showed, by place in the file.
 
     `outcomes`: what conditions came to, and the elements of masks. `endless`: the line of a loop that
-    did not end, or 0. `counts`: how often an expression was evaluated.
+    did not end, or 0. `counts`: how often an expression was evaluated; `watched`: all that were watched.
     """
 
     seen: dict[Span, set[Seen]] = field(default_factory=lambda: defaultdict(set))
     outcomes: dict[Span, set[bool]] = field(default_factory=lambda: defaultdict(set))
     endless: int = 0
     counts: Counter[Span] = field(default_factory=Counter)
+    watched: set[Span] = field(default_factory=set)
 
     def of(self, span: Span) -> frozenset[Seen]:
         """Return all that an expression was; nothing if it never ran."""
         return frozenset(self.seen.get(span, ()))
+
+    def never_ran(self, line: int) -> bool:
+        """Return whether expressions on a line were watched, and none was evaluated."""
+        on_it = [one for one in self.watched if one.line <= line <= one.end_line]
+        return bool(on_it) and not any(self.counts[one] for one in on_it)

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from capturelint.verdict import Culprit
 
 NO_PATTERN = "no pattern is known for it"
+NEVER_RAN = (
+    "no eager run led to it, as where code asks if a stream is being captured, and only what runs is"
+    " proven; change it by hand, or with `check --fix` where the source alone decides"
+)
 _LISTED = (
     "gives Python as many numbers as a tensor holds; hand them in as numbers beside the tensor, or leave"
     " what needs them out of the graph"

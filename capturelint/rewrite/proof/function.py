@@ -17,6 +17,7 @@ from capturelint.rewrite.compose import applied, line_before
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
+from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.choosing import checked_rows, checked_where
@@ -44,7 +45,7 @@ class Rewriting:
     code needs. `comparison`: what the proof showed. `refused`:
     places that stay where a part may be rewritten, with why, by their text. `notes`: what forms say of
     themselves; `buffers`: what new code reads; `is_unsafe`: a form no longer raises where the old code did.
-    `computes`: what the new code computes more than the old, such as both arms.
+    `computes`: what the new code computes more than the old, such as both arms. `shown`: what its old code showed.
     """
 
     path: str
@@ -62,6 +63,7 @@ class Rewriting:
     refused: dict[str, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
+    shown: Observation | None = None
     comparison: Comparison = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +84,7 @@ class Rewriting:
                 return number
             observed, came, marked = self._observed(inputs)
             if reference is None:
-                inputs = marked
+                inputs, self.shown = marked, observed.observation
                 reference = Reference(inputs, came)
                 self.comparison.run_old_laid_otherwise(inputs)
             if self._step(observed, reference):

@@ -32,7 +32,7 @@ from capturelint.rewrite.proof.kept import KeptError, kept
 from capturelint.rewrite.proof.notes import notes_on
 from capturelint.rewrite.proof.remaining import left_over
 from capturelint.rewrite.proof.trial import Bench
-from capturelint.rewrite.unknown import why_unknown
+from capturelint.rewrite.unknown import NEVER_RAN, why_unknown
 from capturelint.verdict import Culprit, Kept, Report, Rewrite
 
 _COST = "count what is computed more"
@@ -149,6 +149,9 @@ class _Work:
             path, qualname, file.text, bench, around, allowed=self._allowed, blamed=blamed
         )
         if not rewriting.run():
+            lines = [one.place.line for one in culprits if one.place]
+            if rewriting.shown is not None and rewriting.shown.never_ran(lines[0]):
+                raise KeptError(f"line {lines[0]}: {NEVER_RAN}")
             raise KeptError(why_unknown(culprits[0], file.text))
         check_names(rewriting, self._files.values())
         stays: list[Culprit] = []

@@ -44,6 +44,7 @@ class Recorder:
     def place(self, span: Span, *, is_test: bool, is_loop: bool) -> int:
         """Return the number by which a place is noted."""
         self._spans.append((span, is_test))
+        self.observation.watched.add(span)
         if is_loop:
             self._turns[len(self._spans) - 1] = 0
         return len(self._spans) - 1
