@@ -68,6 +68,9 @@ def _of_function(
     shape, value = _fill(site, data)
     if shape:
         return site.with_torch(Grade.PROVEN, call, f"{{torch}}.full({shape}, {value}{rest})")
+    if site.facts.is_known_number(data):
+        why = f"`{site.facts.text(data)}` is a number of the host, which a fill may round otherwise in its type"
+        return site.refusal("VALUE", why, _BUFFER)
     items = numbers(data) or []
     found = progression([item for _, item in items])
     if found is None or argument(call, "dtype") is not None:

@@ -59,7 +59,10 @@ def is_of_numbers(node: cst.Call, facts: Observed) -> bool:
 
 
 def moved(node: cst.Call, facts: Observed, torch: str) -> str:
-    """Return a single number of the host that is moved as a fill, "" for others."""
+    """Return a single number of the host that is moved as a fill, "" for others.
+
+    It is read from a tensor, or right there made a tensor of.
+    """
     called = method_call(node)
     if called is None or called[1] != "to" or len(node.args) != 1 or node.args[0].star:
         return ""
@@ -71,12 +74,25 @@ def moved(node: cst.Call, facts: Observed, torch: str) -> str:
     )
     word = target.keyword.value if target.keyword is not None else "device"
     is_read = isinstance(tensor, cst.Name | cst.Attribute)
-    if not is_number or not is_read or len(kinds) != 1 or not kinds <= _TYPES or word != "device":
+    if not is_number or len(kinds) != 1 or not kinds <= _TYPES or word != "device":
         return ""
     if not is_device(Site("", node, facts), target.value):
         return ""
+    if isinstance(tensor, cst.Call) and facts.full_name(tensor.func) in MAKING:
+        made = filled(tensor, facts, torch)
+        return (
+            f"{made[:-1]}, device={facts.text(target.value)})" if _is_alone(tensor) and made else ""
+        )
+    if not is_read:
+        return ""
     kind = f"dtype={torch}.{next(iter(kinds))}, device={facts.text(target.value)}"
     return f"{torch}.full((), {facts.text(tensor)}.item(), {kind})"
+
+
+def _is_alone(node: cst.Call) -> bool:
+    """Return whether a tensor is made of data and at most a type."""
+    words = [arg.keyword.value if arg.keyword is not None else "" for arg in node.args]
+    return words in ([""], ["", "dtype"])
 
 
 def _is_small(data: cst.BaseExpression) -> bool:

@@ -27,6 +27,9 @@ FILLS = frozenset(("torch.zeros", "torch.ones", "torch.full", "torch.eye", "torc
 # Steps between the fill and the move that only look at the same numbers in another shape.
 _VIEWS = frozenset(("view", "reshape", "unsqueeze", "squeeze", "flatten"))
 _DEFAULTS = ("set_default_device", "set_default_tensor_type")
+_MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
+_NUMBERS = "what is moved is made of numbers of Python's, which are copied to the device each time"
+_FILL = "fill one number there with `torch.full((), ..., device=...)`, and make more once, in `__init__` with `register_buffer`"
 _HINT = "make it on the device, or once in `__init__` with `register_buffer`"
 
 
@@ -41,6 +44,8 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     if not device and not kept:
         return site.refusal("DEVICE", "the move may change more than the device", _HINT)
     fill = _fill_in(called[0])
+    if fill is not None and site.facts.full_name(fill.func) in _MAKING:
+        return site.refusal("NUMBERS", _NUMBERS, _FILL)
     if fill is None or site.facts.full_name(fill.func) not in FILLS:
         return site.refusal("HOST", "what is moved is not filled right here", _HINT)
     why = why_not(site, fill) or _moved_effect(site, called[0]) or _default_device(site, called[0])
