@@ -131,7 +131,7 @@ class Gathering:
             text = f"{whole}.clone()" if self._copies else ungrouped(whole)
         found = degree(small.value, self._found, self._degrees)
         self._degrees.update(dict.fromkeys(names, found if len(names) == 1 else 2 * found))
-        self._rows.packed.update(names)
+        self._rows.hold(names, small.value)
         self.bound.update(names)
         return f"{', '.join(names)} = {text}"
 
@@ -168,7 +168,13 @@ class Gathering:
         chosen = self._selection.over(rank)
         if sign == "=" and number(value) is not None:
             return f"{text}[{self._selection.over(1)}] = {facts.text(value)}"
-        new = self._rows.text(value)
+        small = self._facts.nearest(value, cst.AugAssign)
+        is_guarded = sign == "/" and small is not None and self._rows.is_packed(value)
+        new = (
+            self._rows.safe(value, small)
+            if small is not None and is_guarded
+            else self._rows.text(value)
+        )
         if len(new) > _LONG:
             new = self._rows.named("value_", ungrouped(new))
         new = ungrouped(new) if sign == "=" else f"{text} {sign} {new}"

@@ -20,9 +20,13 @@ def guards(
     lines: list[str] = []
     places = floating_in(value, facts) if facts.wants_gradients and is_steep(value) else ()
     for place in places:
-        text = facts.text(place)
-        if text not in held:
-            held[text] = facts.fresh(f"{last_name(place)}_safe", frozenset(held.values()))
-            other = f"{torch}.full_like({text}, {HARMLESS[0]})"
-            lines.append(f"{held[text]} = {WHERE}({done}, {other}, {text})")
+        text = read = facts.text(place)
+        if text in held:
+            continue
+        held[text] = facts.fresh(f"{last_name(place)}_safe", frozenset(held.values()))
+        if isinstance(place, cst.Call):
+            read = facts.fresh(f"{last_name(place)}_", frozenset(held.values()))
+            lines.append(f"{read} = {text}")
+        other = f"{torch}.full_like({read}, {HARMLESS[0]})"
+        lines.append(f"{held[text]} = {WHERE}({done}, {other}, {read})")
     return lines, held

@@ -208,6 +208,13 @@ class Merging:
             env = self._guarded(node, env)
         return renamed(self.facts, node, env)
 
+    def _given_by(self, layer: cst.Call, env: dict[str, str]) -> str:
+        """Emit the call of a module, and return what holds what it gives."""
+        for one in layer.args:
+            if is_steep(one.value):
+                env = self._guarded(one.value, env)
+        return self._held(last_name(layer), renamed(self.facts, layer, env))
+
     def _guarded(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
         """Return what to read in place of the floating tensors of an expression."""
         if not self._harmless:
@@ -220,7 +227,9 @@ class Merging:
         found = dict(env)
         for place in places:
             text = self.facts.text(place)
-            read = env.get(text, text)
+            read = (
+                self._given_by(place, env) if isinstance(place, cst.Call) else env.get(text, text)
+            )
             if read not in self._harmed:
                 held = self._fresh(f"{last_name(place)}_safe")
                 other = f"{self._torch}.full_like({read}, {self._harmless})"

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
 from capturelint.rewrite.conditions import RefusedError, grouped, refuse
 from capturelint.rewrite.flattening import flattened
 from capturelint.rewrite.literals import number
+from capturelint.rewrite.loose import is_loose
 from capturelint.rewrite.masks import HINT, Selection, is_everything, rank
 from capturelint.rewrite.merging import ROWS
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
-from capturelint.rewrite.steep import last_name
+from capturelint.rewrite.steep import Steep, last_name, steep_in
 from capturelint.rewrite.totality import partiality
 from capturelint.rule import method_call
 
@@ -57,6 +60,7 @@ class Rows:
         is_naming: bool = False,
     ) -> None:
         self.packed: set[str] = set()
+        self._loose: set[str] = set()
         self.lines: list[str] = []
         self._is_naming = is_naming
         self._taken: set[str] = set()
@@ -64,6 +68,18 @@ class Rows:
         self._facts = facts
         self._torch = torch
         self._harmless = harmless
+
+    def hold(self, names: Iterable[str], node: cst.BaseExpression) -> None:
+        """Let names hold what an expression gives, which are rows that the mask selects."""
+        if is_loose(node, self, self._selection, self._facts):
+            self._loose.update(names)
+        else:
+            self._loose.difference_update(names)
+        self.packed.update(names)
+
+    def is_loose_name(self, node: cst.Name) -> bool:
+        """Return whether a name of such rows may hold anything in those that do not count."""
+        return node.value in self._loose
 
     def is_packed(self, node: cst.CSTNode) -> bool:
         """Return whether an expression holds rows that the mask selects."""
@@ -124,6 +140,23 @@ class Rows:
         self.lines.append(f"{found} = {text}")
         return found
 
+    def safe(self, node: cst.BaseExpression, around: Steep) -> str:
+        """Return rows for all, with a harmless number where the slope of what is `around` them may be infinite."""
+        text, facts = self.text(node), self._facts
+        is_asked = bool(self._harmless) and facts.wants_gradients and node in steep_in(around)
+        is_float = all("float" in one.dtype for one in facts.seen(node))
+        if not is_asked or not is_float or not is_loose(node, self, self._selection, facts):
+            return text
+        if not isinstance(node, cst.Name):
+            if not self._is_naming:
+                reason = f"what `{facts.text(node)}` gives depends on more than the rows, and `{facts.text(around)}` may put NaN into gradients where it does not count"
+                raise refuse(
+                    facts, node, "STEEP", reason, f"give `{facts.text(node)}` a name first"
+                )
+            text = self.named("value_", text)
+        other = f"{self._torch}.full_like({text}, {self._harmless})"
+        return f"{ROWS}({self._selection.over(rank(node, facts))}, {text}, {other})"
+
     def _viewed(self, node: cst.Subscript) -> str:
         """Return a view of selected rows, such as `rows[:, None]` and `rows[..., :4]`."""
         first, *rest = (one.slice for one in node.slice)
@@ -148,7 +181,8 @@ class Rows:
         self._check_ranks(node, sides)
         least = min(rank(one, self._facts) for one in sides if self.is_packed(one))
         texts = (
-            self.text(one) if self.is_packed(one) else self._plain(one, least) for one in sides
+            self.safe(one, node) if self.is_packed(one) else self._plain(one, least)
+            for one in sides
         )
         return f"({f' {sign} '.join(texts)})"
 
@@ -192,7 +226,7 @@ class Rows:
         most = 1 + (name in _WITH_A_NUMBER) if ".functional." in name else len(given)
         if is_plain and name in _FUNCTIONS and len(given) <= most:
             self._check_ranks(node, given)
-            return f"{facts.text(node.func)}({', '.join(self.text(one) for one in given)})"
+            return f"{facts.text(node.func)}({', '.join(self._of(one, node) for one in given)})"
         if not name and self._is_rowwise(node) and is_plain and len(given) == 1:
             if self.is_packed(node.func):
                 raise self._mixed(node)
@@ -202,8 +236,8 @@ class Rows:
             receiver, method = called
             if method in _METHODS:
                 self._check_ranks(node, (receiver, *given))
-                texts = [self.text(one) for one in given]
-                return f"{self.text(receiver)}.{method}({', '.join(texts)})"
+                texts = [self._of(one, node) for one in given]
+                return f"{self.safe(receiver, node)}.{method}({', '.join(texts)})"
             if method == "unsqueeze" and [number(one) for one in given] == [-1]:
                 return f"{self.text(receiver)}.unsqueeze(-1)"
             if method == "to" and len(given) == 1 and self._is_type(given[0]):
@@ -212,6 +246,10 @@ class Rows:
             if flat is not None:
                 return self._subscript(flat)
         raise self._mixed(node)
+
+    def _of(self, node: cst.BaseExpression, call: cst.Call) -> str:
+        """Return an argument of a call for all rows."""
+        return self.safe(node, call) if self.is_packed(node) else self.text(node)
 
     def _is_type(self, node: cst.BaseExpression) -> bool:
         seen = self._facts.seen(node)

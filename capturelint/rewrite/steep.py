@@ -6,6 +6,7 @@ What they read is replaced there by a harmless number, which `torch.where` lets 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias, TypeGuard
 
 import libcst as cst
 
@@ -24,6 +25,9 @@ _STEEP = frozenset(
         " cosine_similarity lgamma digamma float_power remainder"
     ).split()
 )
+Steep: TypeAlias = cst.BinaryOperation | cst.Call | cst.AugAssign
+Place: TypeAlias = cst.Name | cst.Attribute | cst.Call
+
 _DIVISIONS = frozenset(("div", "divide", "true_divide"))
 
 
@@ -42,8 +46,7 @@ def is_steep(node: cst.CSTNode) -> bool:
 
 
 def _is_steep_call(node: cst.Call) -> bool:
-    called = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    name = called.value.removesuffix("_") if isinstance(called, cst.Name) else ""
+    name = last_name(node.func).removesuffix("_")
     if name not in _STEEP:
         return False
     last = node.args[-1].value if node.args and method_call(node) is not None else None
@@ -52,14 +55,33 @@ def _is_steep_call(node: cst.Call) -> bool:
     return last is None or name != "pow" or not _is_at_least_one(last)
 
 
+def steep_in(node: Steep) -> list[cst.BaseExpression]:
+    """Return what an operation, or a call of a function or method, may have an infinite slope in."""
+    if isinstance(node, cst.AugAssign):
+        return [node.value] * (
+            isinstance(node.operator, cst.DivideAssign) and not number(node.value)
+        )
+    if isinstance(node, cst.BinaryOperation):
+        is_power = isinstance(node.operator, cst.Power) and not _is_at_least_one(node.right)
+        is_divided = isinstance(node.operator, cst.Divide) and not number(node.right)
+        return [node.left] * is_power + [node.right] * is_divided
+    if not _is_steep_call(node):
+        return []
+    called = method_call(node)
+    return [*([called[0]] if called is not None else []), *(one.value for one in node.args)]
+
+
 def _is_at_least_one(node: cst.BaseExpression) -> bool:
     found = number(node)
     return found is not None and found >= 1
 
 
-def floating_in(node: cst.CSTNode, facts: Observed) -> Iterator[cst.Name | cst.Attribute]:
-    """Yield the names and attributes of an expression that were floating tensors."""
-    if isinstance(node, cst.Name | cst.Attribute):
+def floating_in(node: cst.CSTNode, facts: Observed) -> Iterator[Place]:
+    """Yield the names and attributes of an expression that were floating tensors, and what modules gave.
+
+    What goes into a module is left out: what it gives depends on its weights.
+    """
+    if isinstance(node, cst.Name | cst.Attribute) or is_layer(node, facts):
         seen = facts.seen(node)
         if seen and all(one.kind == "tensor" and "float" in one.dtype for one in seen):
             yield node
@@ -71,6 +93,15 @@ def floating_in(node: cst.CSTNode, facts: Observed) -> Iterator[cst.Name | cst.A
         yield from floating_in(child, facts)
 
 
-def last_name(node: cst.Name | cst.Attribute) -> str:
+def is_layer(node: cst.CSTNode, facts: Observed) -> TypeGuard[cst.Call]:
+    """Return whether an expression calls a module."""
+    return isinstance(node, cst.Call) and facts.is_pure_module(node.func)
+
+
+def last_name(node: cst.BaseExpression) -> str:
     """Return the name by which something is known, without what it is an attribute of."""
-    return node.value if isinstance(node, cst.Name) else node.attr.value
+    if isinstance(node, cst.Call):
+        return last_name(node.func)
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else "value"

@@ -105,7 +105,7 @@ def _line(
                 HINT,
             )
         text = rows.text(small.value) if copies else ungrouped(rows.text(small.value))
-        rows.packed.add(target.value)
+        rows.hold([target.value], small.value)
         # What was selected was a copy, which later writes did not reach.
         return f"{target.value} = {text}{'.clone()' if copies else ''}"
     if isinstance(target, cst.Subscript):
@@ -140,7 +140,10 @@ def _stored(
         if sign is None:
             raise refuse(facts, target, "STATEMENT", "this update has no plain form", HINT)
         before = rows.text(cst.ensure_type(target, cst.Subscript))
-        value = f"{before} {sign} {rows.text(small.value)}"
+        value = (
+            rows.safe(small.value, small) if rows.is_packed(small.value) else rows.text(small.value)
+        )
+        value = f"{before} {sign} {value}"
     chosen = lifted(region.mask, rank(target.value, facts), facts)
     return f"{held}.copy_({ROWS}({chosen}, {value}, {held}))"
 

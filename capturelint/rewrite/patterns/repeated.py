@@ -22,7 +22,7 @@ from capturelint.rule import argument, method_call
 _HINT = "give `output_size=` if it is known"
 _NOTE = (
     "unsafe: where there are fewer rows than `output_size`, `repeat_interleave` raises nothing: a device"
-    " assertion ends the CUDA context of the process"
+    " assertion ends the CUDA context of the process; also where it gave a single row, which was spread over all"
 )
 _OFFER = (
     "`--unsafe-fixes` gives it as `output_size`, which ends the CUDA context of the process where it is"

@@ -17,7 +17,7 @@ Gradients = Mapping[str, Tensor | None]
 _NONE: Mapping[str, float] = {}
 # How far two runs of the same may be apart, in parts of the largest number of a gradient, and of all.
 _MOST_OF_ITS_OWN = 2e-4
-_MOST_OF_ALL = 1e-6
+_MOST_OF_ALL = 1e-4
 
 
 def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients:
@@ -100,20 +100,24 @@ def noise_of(one: Gradients, again: Gradients) -> Mapping[str, float]:
     Kernels that add up in no fixed order differ by little from run to run. What differs by more than
     that, next to its own largest number or next to the largest of all gradients, is not counted.
     """
-    found = {
+    apart = {
         name: float((first.double() - second.double()).abs().max())
         for name, first in one.items()
         if first is not None and first.numel()
         for second in [again.get(name)]
         if second is not None and second.shape == first.shape
     }
-    largest = {name: _largest(first) for name, first in one.items()}
-    most = max(largest.values(), default=0.0)
+    most = largest_of(one)
     return {
-        name: apart
-        for name, apart in found.items()
-        if 0 < apart <= max(_MOST_OF_ITS_OWN * largest[name], _MOST_OF_ALL * most)
+        name: found
+        for name, found in apart.items()
+        if 0 < found <= max(_MOST_OF_ITS_OWN * _largest(one[name]), _MOST_OF_ALL * most)
     }
+
+
+def largest_of(found: Gradients) -> float:
+    """Return the largest finite magnitude in any gradient."""
+    return max(map(_largest, found.values()), default=0.0)
 
 
 def _largest(tensor: Tensor | None) -> float:

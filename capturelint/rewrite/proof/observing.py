@@ -18,10 +18,11 @@ from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
 from capturelint.rewrite.proof.swapping import code_in
-from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs
+from capturelint.rewrite.proof.trial import Bench, Came, Held, Input, Inputs
 from capturelint.source import SourceFile
 
 _MOST_HELD = 8  # numbers that buffers are filled with
+_FACTORS = (-1.0, 0.0, 10.0, -10.0)
 _STEPS = 2  # whose inputs are changed, each in some forty ways
 
 
@@ -34,7 +35,11 @@ def inputs_of(text: str, path: str, qualname: str, bench: Bench) -> Iterator[Inp
         calls = bench.part.steps[0]
         for number in constants[:_MOST_HELD]:
             copies = tuple(call.copied() for call in calls)
-            yield Input(f"and buffers of {number:g}", copies, number)
+            yield Input(f"and buffers of {number:g}", copies, Held(buffers=number))
+    # What a layer gives may be anything, with other weights than those of the case.
+    for factor in _FACTORS if bench.has_weights else ():
+        copies = tuple(call.copied() for call in bench.part.steps[0])
+        yield Input(f"and weights times {factor:g}", copies, Held(weights=factor))
 
 
 Outcomes: TypeAlias = dict[Span, set[bool]]

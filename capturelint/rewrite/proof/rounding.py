@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.seen import Noise, most
-from capturelint.rewrite.proof.gradients import Gradients, noise_of, told_apart
+from capturelint.rewrite.proof.gradients import Gradients, largest_of, noise_of, told_apart
 from capturelint.rewrite.proof.trial import Bench, Came, Input
 from capturelint.rewrite.proof.wide import CLOSE, NEAR
 
@@ -17,6 +17,9 @@ _Run = TypeVar("_Run")
 # Runs of the old code beside the first, and how much more than they differ by the new one may differ.
 _AGAIN = 2
 _MARGIN = 3.0
+
+# In parts of the largest gradient of all: float32 and float64 round so.
+_OF_LARGEST, _OF_LARGEST_WIDE = 1e-5, 1e-12
 
 Context = Callable[[], AbstractContextManager[object]]
 
@@ -74,13 +77,15 @@ class Rounding:
         )
         if is_noisy:
             return ""
-        # What passes the largest float32 is far from that of float64.
-        if told_apart(old, new, NEAR, may_overflow=True, noise=noise):
+        # What passes the largest float32 is far from that of float64. Gradients that nearly cancel
+        # are rounded as the large ones are that they are sums of.
+        if told_apart(old, new, NEAR, may_overflow=True, noise=_more(noise, old, _OF_LARGEST)):
             return found
         wide = self._in_float64(lambda bench: bench.gradients(one.calls, one.held))
         if wide is None:
             return found
-        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow)
+        noise = {} if isinstance(wide[0], str) else _more({}, wide[0], _OF_LARGEST_WIDE)
+        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow, noise=noise)
         raised = [came for came in wide if isinstance(came, str)]
         if raised:
             return f"{found}; float64 cannot decide, as it raises {raised[0]}"
@@ -130,3 +135,9 @@ class Rounding:
                 return ours, run(wide)
         except (RuntimeError, TypeError):  # no memory for it, or a tensor of a class of its own
             return None
+
+
+def _more(noise: Mapping[str, float], of: Gradients, part: float) -> Mapping[str, float]:
+    """Return what is added to the tolerance of each gradient: `noise`, and a part of the largest of all."""
+    least = part * largest_of(of)
+    return {name: noise.get(name, 0.0) + least for name in of}

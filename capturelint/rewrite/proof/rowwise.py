@@ -1,7 +1,8 @@
 """Whether a module of the user's own computes each row of its result from one row alone.
 
 Its code is read, and the names in it are looked up in the running program. A row is all that the last
-dimension holds; whatever is not known to keep rows apart is taken to mix them.
+dimension holds; whatever is not known to keep rows apart is taken to mix them. Functions whose slope may be
+infinite are not known: in rows that do not count they would put NaN into the gradients of weights.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from torch import nn
 from torch.nn import functional
 
 _OF_ONE = (
-    "relu silu gelu sigmoid tanh softplus leaky_relu elu logsigmoid hardswish mish relu6 exp abs neg"
-    " sin cos sqrt rsqrt square reciprocal"
+    "relu silu gelu sigmoid tanh softplus leaky_relu elu logsigmoid hardswish mish relu6 abs neg"
+    " sin cos square"
 ).split()
-_OF_TWO = "mul add sub div pow".split()
+_OF_TWO = "mul add sub".split()
 _METHODS = frozenset((*_OF_ONE, *_OF_TWO, "clamp", "float", "half", "bfloat16", "double"))
 
 
@@ -33,7 +34,7 @@ def _functions(names: list[str]) -> tuple[object, ...]:
 
 _FUNCTIONS_OF_ONE, _FUNCTIONS_OF_TWO = _functions(_OF_ONE), _functions(_OF_TWO)
 _APART = frozenset(("chunk", "split"))  # along the last dimension alone
-_SIGNS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_SIGNS = (ast.Add, ast.Sub, ast.Mult)
 
 
 class _Kind(Enum):
@@ -123,7 +124,8 @@ class _Code:
         left, right = self._kind(node.left), self._kind(node.right)
         if isinstance(node.op, ast.MatMult) and (left, right) == (_Kind.ROWS, _Kind.MATRIX):
             return _Kind.ROWS
-        return self._joined(left, right) if isinstance(node.op, _SIGNS) else self._mixed()
+        is_known = isinstance(node.op, _SIGNS) or _is_flat(node)
+        return self._joined(left, right) if is_known else self._mixed()
 
     def _joined(self, *kinds: _Kind) -> _Kind:
         if not set(kinds) <= {_Kind.ROWS, _Kind.VECTOR}:
@@ -195,6 +197,15 @@ class _Code:
 
     def _mixed(self) -> NoReturn:
         raise _MixedError
+
+
+def _is_flat(node: ast.BinOp) -> bool:
+    """Return whether it is a division by a written number, or a power of one, whose slope is finite."""
+    value = node.right.value if isinstance(node.right, ast.Constant) else None
+    if not isinstance(value, int | float):
+        return False
+    is_divided, is_power = isinstance(node.op, ast.Div), isinstance(node.op, ast.Pow)
+    return (is_divided and value != 0) or (is_power and value >= 1)
 
 
 def _kind_of(value: object) -> _Kind:

@@ -31,8 +31,15 @@ from capturelint.rewrite.proof.wide import widened, widened_calls
 _STEPS = 2  # of which inputs are changed; each in some forty ways
 
 
+class Held(NamedTuple):
+    """What a part holds otherwise: a number in all floating buffers, or weights times a factor."""
+
+    buffers: float | None = None
+    weights: float = 1.0
+
+
 class Input(NamedTuple):
-    """What a part receives in one step. `held`: what its floating buffers are filled with before.
+    """What a part receives in one step. `held`: what it holds otherwise meanwhile.
 
     `leads_apart`: it leads where no finite input leads in the state as it is. `leads_first`: it is the
     first to lead where it does, or as recorded; what the code does to objects is compared for these.
@@ -40,19 +47,20 @@ class Input(NamedTuple):
 
     name: str  # what was done to it
     calls: tuple[Call, ...]
-    held: float | None = None
+    held: Held | None = None
     leads_apart: bool = False
     leads_first: bool = False
 
     @property
     def has_slopes(self) -> bool:
-        """Whether gradients are compared: for finite numbers in the state as it is, and where only others lead."""
-        return self.leads_apart or (self.held is None and is_bounded(self.name))
+        """Whether gradients are compared: for finite numbers in buffers as they are, and where only others lead."""
+        is_filled = self.held is not None and self.held.buffers is not None
+        return self.leads_apart or (not is_filled and is_bounded(self.name))
 
     @property
     def may_overflow(self) -> bool:
         """Whether gradients may pass the largest number."""
-        return may_overflow(self.name)
+        return may_overflow(self.name) or (self.held is not None and abs(self.held.weights) > 1)
 
 
 Inputs: TypeAlias = list[Input]
@@ -82,18 +90,18 @@ class Bench:
     tell: Callable[[], None]
     is_wide: bool = False
 
-    def came(self, calls: tuple[Call, ...], held: float | None = None) -> Came:
-        """Run the calls of one step eagerly, with floating buffers that are filled before, or not."""
+    def came(self, calls: tuple[Call, ...], held: Held | None = None) -> Came:
+        """Run the calls of one step eagerly, with what the part holds otherwise, if anything."""
         return self._ran(calls, held)
 
-    def changes(self, calls: tuple[Call, ...], held: float | None = None) -> tuple[Change, ...]:
+    def changes(self, calls: tuple[Call, ...], held: Held | None = None) -> tuple[Change, ...]:
         """Return what a run changes outside of the memory of the device, such as attributes."""
         found: list[Change] = []
         self._ran(calls, held, found)
         return tuple(found)
 
     def _ran(
-        self, calls: tuple[Call, ...], held: float | None, changes: list[Change] | None = None
+        self, calls: tuple[Call, ...], held: Held | None, changes: list[Change] | None = None
     ) -> Came:
         """Run as `came` does. `changes`: gains what changed, which takes a walk over all objects."""
         self.tell()
@@ -104,7 +112,7 @@ class Bench:
         )
         own = runs.own_calls(0)  # here, as making them is no work of the code
         state = self.instance.state
-        with self._from_start(), state.watching(), self._filled(held):
+        with self._from_start(), state.watching(), self._holding(held):
             before = None if changes is None else state.save()
             try:
                 came = Came(runs.one(0, set(), own))
@@ -116,7 +124,7 @@ class Bench:
                 changes += state.changes(before, state.save())
         return came
 
-    def gradients(self, calls: tuple[Call, ...], held: float | None = None) -> Gradients | str:
+    def gradients(self, calls: tuple[Call, ...], held: Held | None = None) -> Gradients | str:
         """Return the gradients of one step, or the type of what was raised on the way to them.
 
         `held`: as `came` has it.
@@ -131,7 +139,7 @@ class Bench:
                 self.instance.prepare(0)
             self.backend.seed(self.settings.seed)
             try:
-                with self._filled(held):
+                with self._holding(held):
                     return gradients_of(self.part.run, own)
             except Exception as error:  # noqa: BLE001 - user code may raise anything
                 self._check_device()
@@ -147,23 +155,35 @@ class Bench:
         """Whether the part has floating buffers."""
         return bool(self._buffers())
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether the part has floating parameters."""
+        return bool(self._weights())
+
     def _buffers(self) -> list[Tensor]:
         buffers = self.part.run.buffers() if isinstance(self.part.run, nn.Module) else ()
         return [one for one in buffers if one.is_floating_point()]
 
+    def _weights(self) -> list[Tensor]:
+        weights = self.part.run.parameters() if isinstance(self.part.run, nn.Module) else ()
+        return [one for one in weights if one.is_floating_point()]
+
     @contextmanager
-    def _filled(self, held: float | None) -> Iterator[None]:
-        """Let the floating buffers of the part hold a number inside, and what they held again after."""
-        chosen = [] if held is None else self._buffers()
-        before = [one.clone() for one in chosen]
+    def _holding(self, held: Held | None) -> Iterator[None]:
+        """Let the part hold something else inside, and what it held again after."""
+        buffers = [] if held is None or held.buffers is None else self._buffers()
+        weights = [] if held is None or held.weights == 1 else self._weights()
         with torch.no_grad():
-            for one in chosen:
-                one.fill_(held or 0.0)
+            before = [one.clone() for one in (*buffers, *weights)]
+            for one in buffers:
+                one.fill_(held.buffers if held and held.buffers else 0.0)
+            for one in weights:
+                one.mul_(held.weights if held else 1.0)
         try:
             yield
         finally:
             with torch.no_grad():
-                for one, old in zip(chosen, before, strict=True):
+                for one, old in zip((*buffers, *weights), before, strict=True):
                     one.copy_(old)
 
     def _check_device(self) -> None:

@@ -22,7 +22,7 @@ from capturelint.rewrite.proof.gradients import (  # noqa: E402
     is_filled,
     told_apart,
 )
-from capturelint.rewrite.proof.trial import Bench, is_exact, shares_less  # noqa: E402
+from capturelint.rewrite.proof.trial import Bench, Held, Input, is_exact, shares_less  # noqa: E402
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -130,6 +130,31 @@ def _compare_gradients() -> None:
     cache = SimpleNamespace(kept=torch.zeros(3))
     _bench(_kept_in(cache)).gradients((Call((torch.ones(3), cache), {}),))
     assert torch.equal(cache.kept, torch.zeros(3))
+
+
+def test_weights_may_be_others_and_come_back(in_fork: InFork) -> None:
+    in_fork(_run_with_other_weights)
+
+
+def _run_with_other_weights() -> None:
+    from capturelint.debug.attempts.compare import Tolerance
+
+    layer = torch.nn.Linear(3, 1)
+    layer.register_buffer("offset", torch.ones(1))
+    before = {name: one.clone() for name, one in layer.state_dict().items()}
+    bench, calls = _bench(layer), (Call((torch.ones(2, 3),), {}),)
+    plain, turned = bench.came(calls).seen, bench.came(calls, Held(weights=-1.0)).seen
+    assert plain is not None and turned is not None
+    told = bench.gradients(calls, Held(weights=0.0)), bench.gradients(calls)
+
+    from capturelint.debug.trees.parked import shown
+
+    assert torch.equal(cast("Tensor", shown(plain.result)), -cast("Tensor", shown(turned.result)))
+    assert told_apart(*told, Tolerance()).startswith("the gradient of input 0")
+    assert all(torch.equal(one, before[name]) for name, one in layer.state_dict().items())
+    assert bench.has_weights
+    assert Input("and weights times 0", calls, Held(weights=0.0)).has_slopes
+    assert not Input("and buffers of 0", calls, Held(buffers=0.0)).has_slopes
 
 
 def test_what_overflows_may_be_infinite_or_nan(in_fork: InFork) -> None:
