@@ -22,6 +22,8 @@ _FORMS = {
     "torch.linalg.solve": ("solve_ex", "result"),
 }
 _METHODS = {"inverse": ("inv_ex", "inverse")}
+# All that have such a form.
+ROUTINES = frozenset((*_FORMS, *(f"Tensor.{name}" for name in _METHODS)))
 _HINT = "decompose before the region, or iterate on the device"
 
 
@@ -30,6 +32,8 @@ def match(site: Site) -> tuple[Form, ...] | Refusal:
     call = site.node
     if not isinstance(call, cst.Call):
         return ()
+    if any(isinstance(one, cst.Try | cst.TryStar) for one in site.facts.around(call)):
+        return site.refusal("TRY", "it stands in a `try`, which may wait for its error", _HINT)
     name, called = site.facts.full_name(call.func), method_call(call)
     given = ", ".join(site.facts.text(arg) for arg in call.args)
     form = _FORMS.get(name)

@@ -15,6 +15,7 @@ from capturelint.rewrite.patterns import (
     branch,
     buffered,
     choice,
+    decomposed,
     from_source,
     gathered,
     grouped_product,
@@ -63,6 +64,7 @@ PATTERNS = cast(
         *(
             held_index,
             from_source,
+            decomposed,
             buffered,
             larger,
             choice,

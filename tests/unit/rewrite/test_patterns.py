@@ -87,6 +87,7 @@ def test_an_expression_is_written_for_the_device(old: str, new: str) -> None:
         ("print(x); y = x + 1\nreturn y", "it shares its line with other statements"),
         ("return x + torch.linalg.svd(x).S", "this routine has no form that leaves its status"),
         ("return torch.linalg.inv(x, out=x)", "its arguments cannot be told"),
+        ("try:\n    return torch.linalg.cholesky(x)\nexcept RuntimeError:\n    return x", "it stands in a `try`"),
     ],
 )  # fmt: skip
 def test_a_near_miss_is_left_alone_with_a_reason(body: str, reason: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from capturelint.rewrite.allowed import NOTHING, Allowed  # noqa: E402 - needs torch
-from capturelint.rewrite.patterns import asserted, packed, reduced, repeated  # noqa: E402
+from capturelint.rewrite.patterns import asserted, decomposed, packed, reduced, repeated  # noqa: E402
 from tests.unit.rewrite.observing import observed, written  # noqa: E402
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ def _written(pattern: object, body: str, allowed: Allowed = UNSAFE) -> str:
          "y = x + x.repeat_interleave(n, dim=0, output_size=x.shape[0])"),
         (repeated, "y = torch.repeat_interleave(x, n, 0)\nz = y * x",
          "y = torch.repeat_interleave(x, n, 0, output_size=x.shape[0])\nz = y * x"),
+        (decomposed, "y = torch.linalg.cholesky(x.T @ x + 9 * torch.eye(3), upper=True)",
+         "y = torch.linalg.cholesky_ex(x.T @ x + 9 * torch.eye(3), upper=True).L"),
+        (decomposed, "y = (x.T @ x + torch.eye(3)).inverse()",
+         "y = torch.linalg.inv_ex(x.T @ x + torch.eye(3)).inverse"),
     ],
 )  # fmt: skip
 def test_what_may_raise_is_written_for_the_device_if_allowed(
@@ -73,6 +77,11 @@ def test_what_may_raise_is_written_for_the_device_if_allowed(
         (repeated, "z = x + 1\nz = z * 2\ny = z + x.repeat_interleave(n, dim=0)",
          "`x.repeat_interleave(n, dim=0)` has as many"),
         (repeated, "y = x.repeat_interleave(2, dim=0)", ""),
+        (decomposed, "y = torch.linalg.svd(x).S", "this routine has no form that leaves its status alone"),
+        (decomposed, "y = torch.linalg.inv(torch.eye(3), out=torch.eye(3))", "its arguments cannot"),
+        (decomposed, "try:\n    y = torch.linalg.inv(x[:3].fill_(1).triu())\nexcept RuntimeError:\n    y = x",
+         "it stands in a `try`"),
+        (decomposed, "y = torch.linalg.det(x.T @ x)", ""),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_even_then_is_left_alone(
@@ -81,6 +90,17 @@ def test_what_is_not_the_same_even_then_is_left_alone(
     said = _written(pattern, body)
 
     assert (said[: len(reason)] if reason else said) == reason
+
+
+def test_a_routine_without_another_form_is_known_where_it_is_to_blame() -> None:
+    text = f"import torch\n{HEAD}    y = torch.linalg.svd(x)\n    return y.S.item()\n"
+    x = torch.ones(1, 1)
+    found = [
+        bool(decomposed.sites(observed(text, x, None, None, None, blamed=frozenset({line}))))
+        for line in ("y = torch.linalg.svd(x)", "return y.S.item()")
+    ]
+
+    assert found == [True, False]
 
 
 def test_a_check_that_never_ran_is_known_by_its_text() -> None:
