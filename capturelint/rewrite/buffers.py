@@ -18,35 +18,28 @@ _WIDTH = 100
 class Buffer:
     """A buffer of a class. `own`: what the method that reads it calls its module.
 
-    `text`: the expression that makes its tensor, on the host. `of`: the attribute that it is made of, "" for
-    written numbers, which are the same for all modules.
+    `text`: the expression that makes its tensor, on the host.
     """
 
     cls: str
     own: str
     name: str
     text: str
-    of: str = ""
-
-    @property
-    def key(self) -> str:
-        """The global name behind `placeholder`."""
-        return f"__capturelint_held_{self.name}__"
 
     @property
     def placeholder(self) -> str:
-        """What stands for the buffer until no module without it is left."""
-        return f"{self.key}({self.own})" if self.of else self.key
+        """The global name that stands for the buffer until no module without it is left."""
+        return f"__capturelint_held_{self.name}__"
 
 
 def why_no_buffer(tree: ast.Module, qualname: str) -> str:
     """Return why a method cannot read a buffer that `__init__` makes, "" if it can."""
     cls, _, method = qualname.partition(".")
-    function = method_of(tree, cls, method)
+    function = _method(tree, cls, method)
     is_plain = function is not None and not function.decorator_list and method != _INIT
     if not is_plain or function is None or not function.args.args:
         return "it is no plain method of a class of its file"
-    init = method_of(tree, cls, _INIT)
+    init = _method(tree, cls, _INIT)
     if init is None or not init.args.args:
         return "its class has no `__init__`"
     if init.body[0].lineno == init.lineno or any(map(_leaves, ast.walk(init))):
@@ -62,16 +55,9 @@ def why_no_buffer(tree: ast.Module, qualname: str) -> str:
 def own_name(tree: ast.Module, qualname: str) -> str:
     """Return what a method of which a buffer can be read calls its module."""
     cls, _, method = qualname.partition(".")
-    function = method_of(tree, cls, method)
+    function = _method(tree, cls, method)
     assert function is not None, "that was asked before"
     return function.args.args[0].arg
-
-
-def init_name(tree: ast.Module, cls: str) -> str:
-    """Return what the `__init__` of a class that can have buffers calls its module."""
-    init = method_of(tree, cls, _INIT)
-    assert init is not None, "that was asked before"
-    return init.args.args[0].arg
 
 
 def with_buffers(text: str, buffers: Iterable[Buffer]) -> str:
@@ -87,7 +73,7 @@ def with_buffers(text: str, buffers: Iterable[Buffer]) -> str:
 
 
 def _registered(buffer: Buffer, text: str) -> Iterator[str]:
-    init = method_of(ast.parse(text), buffer.cls, _INIT)
+    init = _method(ast.parse(text), buffer.cls, _INIT)
     assert init is not None, "that was asked before"
     own = init.args.args[0].arg
     line = f'{own}.register_buffer("{buffer.name}", {buffer.text}, persistent=False)'
@@ -103,7 +89,7 @@ def _registered(buffer: Buffer, text: str) -> Iterator[str]:
 
 def _edit(text: str, cls: str, lines: list[str]) -> Edit:
     """Return the edit that adds lines to the end of a class's `__init__`."""
-    init = method_of(ast.parse(text), cls, _INIT)
+    init = _method(ast.parse(text), cls, _INIT)
     assert init is not None, "that was asked before"
     last = init.body[-1].end_lineno or init.lineno
     end = len(text.split("\n")[last - 1].rstrip("\r"))
@@ -112,7 +98,7 @@ def _edit(text: str, cls: str, lines: list[str]) -> Edit:
     return Edit(Span(last, end, last, end), new)
 
 
-def method_of(tree: ast.Module, cls: str, name: str) -> ast.FunctionDef | None:
+def _method(tree: ast.Module, cls: str, name: str) -> ast.FunctionDef | None:
     """Return a method that a class of a file defines, None if that is not done once."""
     owners = [one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == cls]
     named = (ast.FunctionDef, ast.AsyncFunctionDef)

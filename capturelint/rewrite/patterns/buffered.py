@@ -24,7 +24,7 @@ _NEW = frozenset(
     f"torch.{name}" for name in "isin matmul maximum minimum nn.functional.linear where".split()
 )
 _HINT = "make it once, in `__init__` with `register_buffer(..., persistent=False)`"
-NOTE = "a module that is made on the meta device has to make its new buffers anew"
+_NOTE = "a module that is made on the meta device has to make its new buffers anew"
 _CONVERTED = "`.half()` and `.to(dtype)` of its module convert the new buffer `{name}`"
 
 
@@ -58,7 +58,7 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
         return error.refusal
     edits = tuple(edit for edit, _ in pairs)
     buffers = tuple(buffer for _, buffer in pairs)
-    notes = [NOTE] + [_CONVERTED.format(name=one.name) for one in buffers if ".float" in one.text]
+    notes = [_NOTE] + [_CONVERTED.format(name=one.name) for one in buffers if ".float" in one.text]
     return (Form(Grade.PROVEN, edits, tuple(notes), buffers),)
 
 
@@ -73,7 +73,7 @@ def _call(node: cst.Call, facts: Observed, torch: str) -> list[tuple[Edit, Buffe
     name = target.value if isinstance(target, cst.Name) else "values"
     text = f"{torch}.tensor({facts.text(data)}, dtype={torch}.{kinds.pop()})"
     buffer = _buffer(f"{name}_", text, facts, 0)
-    copy = "" if is_only_read(node, facts) else ".clone()"
+    copy = "" if _is_only_read(node, facts) else ".clone()"
     return [(Edit(facts.span(node), f"{buffer.placeholder}{copy}"), buffer)]
 
 
@@ -137,7 +137,7 @@ def _lists(node: cst.Subscript, facts: Observed) -> list[cst.List]:
     return lists if all(type(number(one)) is int for one in values) else []
 
 
-def is_only_read(node: cst.CSTNode, facts: Observed) -> bool:
+def _is_only_read(node: cst.CSTNode, facts: Observed) -> bool:
     """Return whether what an expression gives is computed with at once, so that nothing can write to it."""
     parent = next(facts.around(node))
     if isinstance(parent, cst.BinaryOperation | cst.ComparisonTarget):

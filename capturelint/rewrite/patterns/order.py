@@ -19,7 +19,6 @@ from capturelint.rewrite.patterns import (
     from_source,
     gathered,
     grouped_product,
-    held_index,
     hits,
     host_called,
     host_made,
@@ -62,7 +61,6 @@ PATTERNS = cast(
         *(splitting, printing, asserted, lengths, hits, reading, roundtrip, host_made, positions),
         host_called,
         *(
-            held_index,
             from_source,
             decomposed,
             buffered,

@@ -15,7 +15,6 @@ from capturelint.debug.events import Event, Judged, Said, Started
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.settings import Settings
 from capturelint.rewrite.proof.files import File, finished, rewritten
-from capturelint.rewrite.proof.own_held import check_made
 from capturelint.rewrite.proof.remaining import still_blamed
 from capturelint.rewrite.proof.swapping import CannotSwapError
 from capturelint.rewrite.proof.trial import Bench
@@ -76,21 +75,9 @@ class Again:
 
     def _judged(self, files: Mapping[str, File]) -> tuple[Report | None, str]:
         """Judge the case with what was written. Return the report, or why there is none."""
-        buffers = [
-            (buffer, one.classes([buffer])[buffer.name])
-            for file in files.values()
-            for one in file.rewritten
-            for buffer in one.buffers
-        ]
-
-        def made() -> Case:
-            case = self.load()
-            check_made(buffers)
-            return case
-
         try:
             with finished(files.values()):
-                report = judge(made, self.backend, self.settings, known={}, emit=self._tell)
+                report = judge(self.load, self.backend, self.settings, known={}, emit=self._tell)
         except (CaseError, CannotSwapError) as error:
             # A module that is no new one has no buffers, for example.
             return None, f"made anew, the case does not run: {error}"

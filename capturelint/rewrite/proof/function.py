@@ -23,11 +23,10 @@ from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.choosing import checked_rows, checked_where
 from capturelint.rewrite.proof.comparison import Comparison
 from capturelint.rewrite.proof.cost import computed
-from capturelint.rewrite.proof.held import CannotHoldError
+from capturelint.rewrite.proof.held import CannotHoldError, borrower, value_of
 from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.mutants import AS_RECORDED
 from capturelint.rewrite.proof.observing import Watch, check_both_ways, inputs_of
-from capturelint.rewrite.proof.own_held import held_by
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.swapping import CannotSwapError, code_in, functions_of, swapped
 from capturelint.rewrite.proof.trial import Bench, Came, Inputs
@@ -185,11 +184,10 @@ class Rewriting:
                 continue
             names: dict[str, object] = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
             try:
-                held = self._held(form)
+                names.update(self._held(form))
             except CannotHoldError as error:
                 reasons.append(str(error))
                 continue
-            names |= held
             is_unsafe = form.grade is Grade.UNSAFE
             against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
@@ -198,7 +196,7 @@ class Rewriting:
                     reason = self.comparison.with_others()
             if not reason:
                 self.is_unsafe = self.is_unsafe or is_unsafe
-                self.names |= {known.name: torch, **held}
+                self.names |= {known.name: torch, **self._held(form)}
                 self.buffers += form.buffers
                 self.notes += form.notes
                 where = f"{known.name}.where"
@@ -209,10 +207,14 @@ class Rewriting:
     def _held(self, form: Form) -> dict[str, object]:
         """Return the tensors of the buffers of a form, by the names that stand for them."""
         table = self.functions[0].__globals__ if form.buffers else {}
-        place = self.bench.backend.place
-        return {
-            one.key: held_by(one, table, self.functions, self.path, place) for one in form.buffers
+        backend = self.bench.backend
+        held: dict[str, object] = {
+            one.placeholder: backend.place(value_of(one, table)) for one in form.buffers
         }
+        for one in self.classes(form.buffers).values():
+            if name := borrower(self.functions, one):
+                raise CannotHoldError(f"`{name}` has this method too, and no such buffer")
+        return held
 
     def classes(self, buffers: Sequence[Buffer]) -> dict[str, type]:
         """Return the classes that get some buffers, by the names of these."""

@@ -34,10 +34,7 @@ def value_of(buffer: Buffer, names: Mapping[str, Any]) -> Tensor:
         raise CannotHoldError(f"`{buffer.cls}` keeps buffers in its own way")
     for derived in family(cls):
         _check_made(derived, cls)
-    # What is made of an attribute holds integers, and each module has its own.
-    value: Tensor = torch.tensor(0)
-    if not buffer.of:
-        value = eval(buffer.text, {**names, "torch": torch})  # noqa: S307 - numbers that the file holds
+    value: Tensor = eval(buffer.text, {**names, "torch": torch})  # noqa: S307 - numbers that the file holds
     for one in gc.get_objects():
         if isinstance(type(one), type) and issubclass(type(one), cls):
             _check(one, buffer.name, value)
