@@ -39,6 +39,7 @@ _BY_CODE = {
     "CL201": "numbers of the host are copied to the device; make them there, or once in `__init__`",
     "CL202": "a tensor of the host is copied to the device; make it there, or once in `__init__`",
     "CL203": "an index is copied to the device; make it a tensor there once, in `__init__`",
+    "CL701": "the host waits for the device; leave it out, or wait behind the graph",
 }
 # Packages whose functions compute with what the host holds.
 _OTHERS = frozenset(("numpy", "scipy", "decimal", "math", "pandas"))

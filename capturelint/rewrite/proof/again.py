@@ -15,11 +15,11 @@ from capturelint.debug.events import Event, Judged, Said, Started
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.settings import Settings
 from capturelint.rewrite.proof.files import File, finished, rewritten
-from capturelint.rewrite.proof.remaining import still_blamed
+from capturelint.rewrite.proof.remaining import still_blamed, untouched, why_stays
 from capturelint.rewrite.proof.swapping import CannotSwapError
 from capturelint.rewrite.proof.trial import Bench
 from capturelint.rewrite.proof.whole import Whole
-from capturelint.verdict import Report
+from capturelint.verdict import Culprit, Kept, Report
 
 _AGAIN = "judge what was written"
 
@@ -36,24 +36,27 @@ class Again:
     parts: Mapping[str, Part]
     bench: Callable[[Part, str], Bench]
 
-    def unproven(self, files: Mapping[str, File]) -> Iterator[tuple[File, str]]:
-        """Yield the files whose functions differ or are still to blame, each with why."""
+    def stays(self, files: Mapping[str, File], *, is_partial: bool) -> Iterator[Kept]:
+        """Leave as they were the files whose functions differ or are still to blame. Yield what stays.
+
+        `is_partial`: a line that nothing rewrites may be to blame still, where others no longer are.
+        """
         self.emit(Said(_AGAIN))
         died = self.ledger.died(_AGAIN)
         if died is not None:
-            yield from ((file, died.why) for file in files.values())
+            for file in files.values():
+                yield from file.drop(died.why)
             return
         difference = self._difference(files)
         report, why = self._judged(files)
         difference = difference or why
         for path, file in files.items():
-            reasons = [
-                still_blamed(report, path, file.finished, name, rewriting.refused) if report else ""
-                for name, (rewriting, _) in file.done.items()
-            ]
-            why = next(filter(None, [difference, *reasons]), "")
-            if why:
-                yield file, why
+            left: list[tuple[Culprit, str]] = []
+            reason = difference
+            for name in file.done:
+                found, why = _left(report, path, file, name, is_partial=is_partial)
+                left, reason = left + found, reason or why
+            yield from file.drop(reason) if reason else file.leave(left)
 
     def _difference(self, files: Mapping[str, File]) -> str:
         """Return what tells the case from what it was, around what was written; "" if nothing does."""
@@ -87,3 +90,24 @@ class Again:
         """Tell that work goes on. What comes of the second run is no outcome of the case."""
         if isinstance(event, Started | Judged):
             self.emit(Started(_AGAIN))
+
+
+def _left(
+    report: Report | None, path: str, file: File, name: str, *, is_partial: bool
+) -> tuple[list[tuple[Culprit, str]], str]:
+    """Return the culprits of a function that stay though others do not, each with why; or why all do."""
+    rewriting, group = file.done[name]
+    if report is None:
+        return [], ""
+    left: list[tuple[Culprit, str]] = []
+    for still in still_blamed(report, path, file.finished, name, rewriting.refused):
+        same = untouched(still, file.finished, group, file.original)
+        if not same:
+            return [], f"once rewritten it is still to blame: {still.message.splitlines()[0]}"
+        why = why_stays(same[0], file.original, rewriting.shown)
+        if not is_partial:
+            return [], why
+        known = [one for one, _ in left]
+        left += [(one, why) for one in same if one not in known]
+    is_all = bool(left) and len(left) == len(group)
+    return ([], left[0][1]) if is_all else (left, "")

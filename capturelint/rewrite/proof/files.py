@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +50,14 @@ class File:
             yield from kept(group, why)
         self.done.clear()
         self.text = self.original
+
+    def leave(self, left: Sequence[tuple[Culprit, str]]) -> Iterator[Kept]:
+        """Count some lines as those that stay, each with why, though the file is written. Yield them."""
+        stays = [one for one, _ in left]
+        for name, (rewriting, group) in self.done.items():
+            self.done[name] = rewriting, [one for one in group if one not in stays]
+        for one, why in left:
+            yield from kept([one], why)
 
 
 def file_at(path: str) -> File | None:

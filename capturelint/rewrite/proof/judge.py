@@ -30,9 +30,8 @@ from capturelint.rewrite.proof.files import File, check_names, file_at, rewritte
 from capturelint.rewrite.proof.function import Rewriting
 from capturelint.rewrite.proof.kept import KeptError, kept
 from capturelint.rewrite.proof.notes import notes_on
-from capturelint.rewrite.proof.remaining import left_over
+from capturelint.rewrite.proof.remaining import refused_lines, why_stays
 from capturelint.rewrite.proof.trial import Bench
-from capturelint.rewrite.unknown import NEVER_RAN, why_unknown
 from capturelint.verdict import Culprit, Kept, Report, Rewrite
 
 _COST = "count what is computed more"
@@ -149,15 +148,16 @@ class _Work:
             path, qualname, file.text, bench, around, allowed=self._allowed, blamed=blamed
         )
         if not rewriting.run():
-            lines = [one.place.line for one in culprits if one.place]
-            if rewriting.shown is not None and rewriting.shown.never_ran(lines[0]):
-                raise KeptError(f"line {lines[0]}: {NEVER_RAN}")
-            raise KeptError(why_unknown(culprits[0], file.text))
+            for one in culprits:
+                self._kept += kept([one], why_stays(one, file.original, rewriting.shown))
+            return
         check_names(rewriting, self._files.values())
         stays: list[Culprit] = []
-        if rewriting.refused:
-            stays = left_over(culprits, file.text, rewriting.text, qualname)
-        self._kept += kept(stays, next(iter(rewriting.refused.values()), ""))
+        for one, why in refused_lines(
+            culprits, file.original, rewriting.text, qualname, rewriting.refused
+        ):
+            stays.append(one)
+            self._kept += kept([one], why)
         file.text = rewriting.text
         file.done[qualname] = rewriting, [one for one in culprits if one not in stays]
 
@@ -185,8 +185,7 @@ class _Work:
             parts=self._warm.instance.parts,
             bench=self._bench,
         )
-        for file, why in again.unproven(self._files):
-            self._kept += file.drop(why)
+        self._kept += again.stays(self._files, is_partial=self._allowed.partial)
 
     def _rewritten(self) -> AbstractContextManager[None]:
         """Return a context with all that was written."""

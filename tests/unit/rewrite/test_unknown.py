@@ -51,6 +51,7 @@ def test_a_list_that_is_an_attribute_is_an_index_to_make_once() -> None:
         ("return table(x)  #", "CL202", "a tensor of the host is copied to the device; make"),
         ("return table(x)  #", "CL101", "a number is needed on the host; hand it in"),
         ('return table(x, f"{x}")  #', "CL202", "a tensor of the host is copied to the device"),
+        ("torch.cuda.synchronize()  #", "CL701", "the host waits for the device; leave it out"),
         ("return table(x)  #", "", NO_PATTERN),
         ("x = np.sqrt(2)\nreturn table(x)  #", "", NO_PATTERN),
     ],

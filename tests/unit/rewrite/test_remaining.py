@@ -1,0 +1,131 @@
+"""Functions of which some lines have no rewrite: what `--partial` writes, and what is said of the rest."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+
+from capturelint.finding import Effect
+from capturelint.rewrite.proof.remaining import untouched
+from capturelint.verdict import Certainty, Culprit, Place
+from tests.unit.rewrite.cases import Example, judged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from capturelint.verdict import Report
+    from tests.conftest import InFork
+
+_HEAD = """\
+import torch
+
+
+def inputs(seed):
+    return (torch.randn(4, 8, generator=torch.Generator().manual_seed(seed)),)
+
+
+class Other(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            x = x * 2
+"""
+_BRANCH = _HEAD.count("\n") - 1
+_NEW = "        x = torch.where(x.sum() > 0, x * 2, x)\n"
+_WAITS = "the host waits for the device; leave it out"
+_LISTS = "`x.tolist()` gives Python as many numbers"
+_MANY = "`x.nonzero()` has as many elements as values say"
+
+
+def _report(folder: Path, lines: list[str], *, is_partial: bool) -> Report:
+    path = folder / "m.py"
+    body = "".join(f"        {line}\n" for line in lines)
+    path.write_text(f"{_HEAD}{body}", encoding="utf-8")
+    example = Example(path, "Model", "inputs", "", "", is_clean=False, trains=False)
+    return judged(example, is_partial=is_partial)
+
+
+_LINES = [
+    (["torch.cuda.synchronize()", "return x"], {1: _WAITS}),
+    (["n = len(x.tolist())", "return x * n"], {1: _LISTS}),
+    (
+        ["torch.cuda.synchronize()", "i = x.nonzero()", "n = len(x.tolist())", "return x * i.sum() * n"],
+        {1: _WAITS, 2: _MANY, 3: _LISTS},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "stays"), _LINES)
+def test_beside_lines_that_nothing_rewrites_a_part_is_rewritten_if_that_is_asked_for(
+    tmp_path: Path, in_fork: InFork, lines: list[str], stays: dict[int, str]
+) -> None:
+    in_fork(partial(_is_rewritten_in_part, tmp_path, lines, stays))
+
+
+def _is_rewritten_in_part(folder: Path, lines: list[str], stays: dict[int, str]) -> None:
+    report = _report(folder, lines, is_partial=True)
+    (rewrite,) = report.rewrites
+    told = {one.place.line - _BRANCH - 1: one.reason for one in report.kept}
+
+    assert _NEW in rewrite.text
+    assert [place.line for place in rewrite.places] == [_BRANCH]
+    assert sorted(told) == sorted(stays)
+    for at, reason in told.items():
+        assert reason.startswith(f"line {at + _BRANCH + 1}: {stays[at]}")
+
+
+@pytest.mark.parametrize(("lines", "stays"), _LINES[:2])
+def test_else_all_stays_for_the_line_that_nothing_rewrites(
+    tmp_path: Path, in_fork: InFork, lines: list[str], stays: dict[int, str]
+) -> None:
+    in_fork(partial(_all_stays, tmp_path, lines, stays))
+
+
+def _all_stays(folder: Path, lines: list[str], stays: dict[int, str]) -> None:
+    report = _report(folder, lines, is_partial=False)
+    ((at, why),) = stays.items()
+    line = _BRANCH + 1 + at
+
+    assert report.rewrites == ()
+    assert [one.place.line for one in report.kept] == [_BRANCH, line]
+    assert all(one.reason.startswith(f"line {line}: {why}") for one in report.kept)
+
+
+def test_where_nothing_is_rewritten_each_line_says_its_own_reason(
+    tmp_path: Path, in_fork: InFork
+) -> None:
+    in_fork(partial(_each_says_its_own, tmp_path))
+
+
+def _each_says_its_own(folder: Path) -> None:
+    path = folder / "m.py"
+    lines = ["torch.cuda.synchronize()", "return x * len(x.tolist())"]
+    body = "".join(f"        {line}\n" for line in lines)
+    path.write_text(_HEAD.replace("        return x\n", body), encoding="utf-8")
+    report = judged(Example(path, "Other", "inputs", "", "", is_clean=False, trains=False))
+
+    assert [one.reason.partition(": ")[2][:20] for one in report.kept] == [
+        _WAITS[:20],
+        _LISTS[:20],
+    ]
+
+
+def _culprit(line: int, effect: Effect = Effect.REFUSES) -> Culprit:
+    return Culprit("", "M", Place("m.py", line), "", effect, Certainty.SHOWN, "", "")
+
+
+def test_a_line_is_untouched_where_its_text_and_what_is_wrong_are_the_same() -> None:
+    old, new = "a\nb\nc\nb\n", "b\nd\nb\n"
+    before = [_culprit(1), _culprit(2), _culprit(4)]
+
+    assert untouched(_culprit(1), new, before, old) == before[1:]
+    assert untouched(_culprit(2), new, before, old) == []
+    assert untouched(_culprit(1, Effect.STALE), new, before, old) == []
