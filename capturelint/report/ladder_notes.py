@@ -23,7 +23,7 @@ def percent(share: float) -> str:
 def _choice(advice: Advice) -> str:
     limits = advice.limits
     pairs = (
-        (limits.rungs, "{:g} graphs"),
+        (limits.rungs, "{:g} graph" if limits.rungs == 1 else "{:g} graphs"),
         (limits.startup, "{:g} s of start-up"),
         (limits.memory, "{:g} MiB"),
     )

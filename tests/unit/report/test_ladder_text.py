@@ -92,6 +92,10 @@ def test_colour_is_only_where_it_is_asked_for() -> None:
     [
         (advice(), "within 2 graphs no ladder is faster than the recommended one"),
         (
+            advice(limits=Limits(rungs=1)),
+            "within 1 graph no ladder is faster than the recommended one",
+        ),
+        (
             advice(limits=Limits(startup=0.25, memory=99)),
             "within 0.25 s of start-up and 99 MiB no ladder is faster than the recommended one",
         ),
