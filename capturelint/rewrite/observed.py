@@ -53,6 +53,14 @@ def qualname_at(text: str, path: str, line: int) -> str:
     return max(around, key=lambda one: one.line).qualname if around else ""
 
 
+def is_nested(text: str, path: str, qualname: str) -> bool:
+    """Return whether a function of a file stands inside of another one, also in a class there."""
+    found = facts_of(ast.parse(text), text, path=path, module="m", is_package=False)
+    names = {one.qualname for one in found.functions}
+    parts = qualname.split(".")
+    return any(".".join(parts[:end]) in names for end in range(1, len(parts)))
+
+
 def function_named(text: str, path: str, qualname: str) -> Named:
     """Return a function of a file. The file must hold it once."""
     tree = ast.parse(text)

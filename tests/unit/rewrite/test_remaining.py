@@ -118,6 +118,42 @@ def _each_says_its_own(folder: Path) -> None:
     ]
 
 
+_NESTED = """
+
+def step():
+    def run(self, x):
+        if x.sum() > 0:
+            x = x * 2
+        return x
+
+    return type("Made", (torch.nn.Module,), {"forward": run})()
+
+
+def model():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x * len(x.tolist())
+
+    return Model()
+"""
+
+
+@pytest.mark.parametrize("name", ["step", "model"])
+def test_a_function_inside_of_another_stays_and_is_said_to_be_one(
+    tmp_path: Path, in_fork: InFork, name: str
+) -> None:
+    in_fork(partial(_is_said_to_be_nested, tmp_path / "m.py", name))
+
+
+def _is_said_to_be_nested(path: Path, name: str) -> None:
+    path.write_text(f"{_HEAD}        return x\n{_NESTED}", encoding="utf-8")
+    report = judged(Example(path, name, "inputs", "", "", is_clean=False, trains=False))
+    (kept,) = report.kept
+
+    assert report.rewrites == ()
+    assert kept.reason.startswith("it stands in a function inside of another")
+
+
 def _culprit(line: int, effect: Effect = Effect.REFUSES) -> Culprit:
     return Culprit("", "M", Place("m.py", line), "", effect, Certainty.SHOWN, "", "")
 
