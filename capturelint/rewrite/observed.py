@@ -25,6 +25,10 @@ from capturelint.rule import Subject
 from capturelint.source import SourceFile, line_shift
 
 _BEHIND_ALL = sys.maxsize  # a line
+_NESTED = "it stands in a function inside of another, which is not rewritten; define it at the top of its file"
+_TWICE = (
+    "its file defines it more than once, as a property and its setter; give each a name of its own"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,14 @@ def qualname_at(text: str, path: str, line: int) -> str:
     return max(around, key=lambda one: one.line).qualname if around else ""
 
 
-def is_nested(text: str, path: str, qualname: str) -> bool:
-    """Return whether a function of a file stands inside of another one, also in a class there."""
+def why_unfit(text: str, path: str, qualname: str) -> str:
+    """Return why a function of a file cannot get other code, by where it stands; "" if it can."""
     found = facts_of(ast.parse(text), text, path=path, module="m", is_package=False)
-    names = {one.qualname for one in found.functions}
+    names = [one.qualname for one in found.functions]
     parts = qualname.split(".")
-    return any(".".join(parts[:end]) in names for end in range(1, len(parts)))
+    if any(".".join(parts[:end]) in names for end in range(1, len(parts))):
+        return _NESTED
+    return _TWICE if names.count(qualname) > 1 else ""
 
 
 def function_named(text: str, path: str, qualname: str) -> Named:

@@ -22,7 +22,7 @@ from capturelint.debug.warmup import CannotRunError, Warm, warmed_up
 from capturelint.finding import Effect
 from capturelint.rewrite.advice import on_stale
 from capturelint.rewrite.allowed import NOTHING, Allowed
-from capturelint.rewrite.observed import is_nested, qualname_at
+from capturelint.rewrite.observed import qualname_at, why_unfit
 from capturelint.rewrite.proof.again import Again
 from capturelint.rewrite.proof.cost import costs
 from capturelint.rewrite.proof.exclusions import Exclusions
@@ -35,7 +35,6 @@ from capturelint.rewrite.proof.trial import Bench
 from capturelint.verdict import Culprit, Kept, Report, Rewrite
 
 _COST = "count what is computed more"
-_NESTED = "it stands in a function inside of another, which is not rewritten; define it at the top of its file"
 
 
 def judge_and_rewrite(
@@ -133,8 +132,9 @@ class _Work:
         stale = [one for one in culprits if one.effect is not Effect.REFUSES]
         if stale:
             raise KeptError(on_stale(stale[0]))
-        if is_nested(self._files[path].original, path, qualname):
-            raise KeptError(_NESTED)
+        unfit = why_unfit(self._files[path].original, path, qualname)
+        if unfit:
+            raise KeptError(unfit)
         step = f"rewrite {qualname}"
         died = self._ledger.died(step)
         if died is not None:

@@ -135,23 +135,45 @@ def model():
             return x * len(x.tolist())
 
     return Model()
+
+
+class Twice(torch.nn.Module):
+    many = 1
+
+    @property
+    def size(self):
+        return len(self.x.tolist())
+
+    @size.setter
+    def size(self, many):
+        self.many = many
+
+    def forward(self, x):
+        self.x = x
+        return x * self.size
 """
 
 
-@pytest.mark.parametrize("name", ["step", "model"])
-def test_a_function_inside_of_another_stays_and_is_said_to_be_one(
-    tmp_path: Path, in_fork: InFork, name: str
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("step", "it stands in a function inside of another"),
+        ("model", "it stands in a function inside of another"),
+        ("Twice", "its file defines it more than once"),
+    ],
+)
+def test_a_function_stays_for_where_it_stands(
+    tmp_path: Path, in_fork: InFork, name: str, why: str
 ) -> None:
-    in_fork(partial(_is_said_to_be_nested, tmp_path / "m.py", name))
+    in_fork(partial(_stays_there, tmp_path / "m.py", name, why))
 
 
-def _is_said_to_be_nested(path: Path, name: str) -> None:
+def _stays_there(path: Path, name: str, why: str) -> None:
     path.write_text(f"{_HEAD}        return x\n{_NESTED}", encoding="utf-8")
     report = judged(Example(path, name, "inputs", "", "", is_clean=False, trains=False))
-    (kept,) = report.kept
 
     assert report.rewrites == ()
-    assert kept.reason.startswith("it stands in a function inside of another")
+    assert [one.reason[: len(why)] for one in report.kept] == [why]
 
 
 def _culprit(line: int, effect: Effect = Effect.REFUSES) -> Culprit:
