@@ -10,7 +10,7 @@ from capturelint.rewrite.observed import Observed
 
 
 def renamed(facts: Observed, node: cst.BaseExpression, env: dict[str, str]) -> str:
-    """Return the text of an expression with names, attributes and calls replaced by what holds them."""
+    """Return the text of an expression with all replaced that something holds."""
     start = facts.span(node)
     lines = facts.text(node).split("\n")
     found = sorted((facts.span(one), env[facts.text(one)]) for one in _held_in(node, facts, env))
@@ -23,7 +23,7 @@ def renamed(facts: Observed, node: cst.BaseExpression, env: dict[str, str]) -> s
 
 
 def _held_in(node: cst.CSTNode, facts: Observed, env: dict[str, str]) -> list[cst.CSTNode]:
-    if isinstance(node, cst.Name | cst.Attribute | cst.Call) and facts.text(node) in env:
+    if isinstance(node, cst.BaseExpression) and facts.text(node) in env:
         return [node]
     if isinstance(node, cst.Attribute | cst.Arg):
         return _held_in(node.value, facts, env)

@@ -208,12 +208,11 @@ class Merging:
             env = self._guarded(node, env)
         return renamed(self.facts, node, env)
 
-    def _given_by(self, layer: cst.Call, env: dict[str, str]) -> str:
-        """Emit the call of a module, and return what holds what it gives."""
-        for one in layer.args:
-            if is_steep(one.value):
-                env = self._guarded(one.value, env)
-        return self._held(last_name(layer), renamed(self.facts, layer, env))
+    def _given_by(self, node: cst.BaseExpression, env: dict[str, str]) -> str:
+        """Emit an expression, and return what holds what it gives."""
+        if is_steep(node):
+            env = self._guarded(node, env)
+        return self._held(last_name(node), renamed(self.facts, node, env))
 
     def _guarded(self, node: cst.BaseExpression, env: dict[str, str]) -> dict[str, str]:
         """Return what to read in place of the floating tensors of an expression."""
@@ -224,12 +223,14 @@ class Merging:
         if not places and self.facts.wants_gradients and number(node) is None and is_steep(node):
             reason = f"`{self.facts.text(node)}` may put NaN into gradients where it does not count"
             raise refuse(self.facts, node, "STEEP", reason, HINT)
-        found = dict(env)
+        found, made = dict(env), set[str]()
         for place in places:
             text = self.facts.text(place)
-            read = (
-                self._given_by(place, env) if isinstance(place, cst.Call) else env.get(text, text)
-            )
+            if text in made:
+                continue
+            made.add(text)
+            is_named = isinstance(place, cst.Name | cst.Attribute)
+            read = env.get(text, text) if is_named else self._given_by(place, env)
             if read not in self._harmed:
                 held = self._fresh(f"{last_name(place)}_safe")
                 other = f"{self._torch}.full_like({read}, {self._harmless})"

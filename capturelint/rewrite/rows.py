@@ -47,7 +47,7 @@ class Rows:
 
     `packed`: names that hold selected rows. `harmless`: a number that stands in the rows that do not
     count, so that no NaN comes from them; "" for what is there.
-    `lines`: with `is_naming`, what gives names to such rows before they are used.
+    `lines`: what gives names to rows before they are used; with `is_naming` also to those that are selected.
     """
 
     def __init__(
@@ -148,14 +148,10 @@ class Rows:
         if not is_asked or not is_float or not is_loose(node, self, self._selection, facts):
             return text
         if not isinstance(node, cst.Name):
-            if not self._is_naming:
-                reason = f"what `{facts.text(node)}` gives depends on more than the rows, and `{facts.text(around)}` may put NaN into gradients where it does not count"
-                raise refuse(
-                    facts, node, "STEEP", reason, f"give `{facts.text(node)}` a name first"
-                )
             text = self.named("value_", text)
         other = f"{self._torch}.full_like({text}, {self._harmless})"
-        return f"{ROWS}({self._selection.over(rank(node, facts))}, {text}, {other})"
+        rows = self._selection.rank + rank(node, facts) - 1
+        return f"{ROWS}({self._selection.over(rows)}, {text}, {other})"
 
     def _viewed(self, node: cst.Subscript) -> str:
         """Return a view of selected rows, such as `rows[:, None]` and `rows[..., :4]`."""

@@ -5,8 +5,8 @@ What they read is replaced there by a harmless number, which `torch.where` lets 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias, TypeGuard
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import libcst as cst
 
@@ -25,8 +25,15 @@ _STEEP = frozenset(
         " cosine_similarity lgamma digamma float_power remainder"
     ).split()
 )
+# Of these each element of the result depends on one of each input alone.
+_ELEMENTWISE = frozenset(
+    (
+        "log log1p log2 log10 sqrt rsqrt pow reciprocal asin acos div divide true_divide exp expm1 exp2 tan"
+        " cosh sinh acosh atanh erfinv abs neg square sin cos tanh sigmoid relu add sub mul clone float double"
+    ).split()
+)
+_OPERATORS = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 Steep: TypeAlias = cst.BinaryOperation | cst.Call | cst.AugAssign
-Place: TypeAlias = cst.Name | cst.Attribute | cst.Call
 
 _DIVISIONS = frozenset(("div", "divide", "true_divide"))
 
@@ -76,26 +83,64 @@ def _is_at_least_one(node: cst.BaseExpression) -> bool:
     return found is not None and found >= 1
 
 
-def floating_in(node: cst.CSTNode, facts: Observed) -> Iterator[Place]:
-    """Yield the names and attributes of an expression that were floating tensors, and what modules gave.
+def floating_in(node: cst.CSTNode, facts: Observed) -> Iterator[cst.BaseExpression]:
+    """Yield what of an expression to replace: floating tensors by their names, and what steep functions read.
 
-    What goes into a module is left out: what it gives depends on its weights.
+    The latter as a whole unless it is plain: what a layer gives depends on its weights, and what is
+    computed with a number on that.
     """
-    if isinstance(node, cst.Name | cst.Attribute) or is_layer(node, facts):
-        seen = facts.seen(node)
-        if seen and all(one.kind == "tensor" and "float" in one.dtype for one in seen):
-            yield node
-            return
+    if isinstance(node, cst.Name | cst.Attribute) and is_floating(node, facts):
+        yield node
+        return
     if isinstance(node, cst.Attribute | cst.Arg):
         yield from floating_in(node.value, facts)
         return
+    whole = steep_in(node) if isinstance(node, cst.BinaryOperation | cst.Call) else []
+    wholes = [one for one in whole if facts.is_tensor(one) and not _is_plain(one, facts)]
+    yield from wholes
     for child in node.children:
-        yield from floating_in(child, facts)
+        inner = child.value if isinstance(child, cst.Arg) else child
+        receiver = (
+            inner.value
+            if inner is getattr(node, "func", None) and isinstance(inner, cst.Attribute)
+            else inner
+        )
+        if not any(one in (inner, receiver) for one in wholes):
+            yield from floating_in(child, facts)
 
 
-def is_layer(node: cst.CSTNode, facts: Observed) -> TypeGuard[cst.Call]:
-    """Return whether an expression calls a module."""
-    return isinstance(node, cst.Call) and facts.is_pure_module(node.func)
+def _is_plain(node: cst.BaseExpression, facts: Observed) -> bool:
+    return is_plain(
+        node,
+        lambda one: isinstance(one, cst.Name | cst.Attribute) and is_floating(one, facts),
+        facts,
+    )
+
+
+def is_plain(node: cst.CSTNode, is_leaf: Callable[[cst.CSTNode], bool], facts: Observed) -> bool:
+    """Return whether an expression is known once its leaves are: written numbers, and element by element."""
+    if is_leaf(node) or (isinstance(node, cst.BaseExpression) and number(node) is not None):
+        return True
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, cst.Minus) and is_plain(node.expression, is_leaf, facts)
+    if isinstance(node, cst.BinaryOperation):
+        is_known = isinstance(node.operator, _OPERATORS)
+        return is_known and all(is_plain(one, is_leaf, facts) for one in (node.left, node.right))
+    if not isinstance(node, cst.Call) or any(one.star or one.keyword for one in node.args):
+        return False
+    called, name = method_call(node), facts.full_name(node.func)
+    word = name.rpartition(".")[2] if name.startswith("torch.") else ""
+    parts = [one.value for one in node.args]
+    if not name and called is not None:
+        receiver, word = called
+        parts.append(receiver)
+    return word in _ELEMENTWISE and all(is_plain(one, is_leaf, facts) for one in parts)
+
+
+def is_floating(node: cst.CSTNode, facts: Observed) -> bool:
+    """Return whether an expression was a floating tensor."""
+    seen = facts.seen(node)
+    return bool(seen) and all(one.kind == "tensor" and "float" in one.dtype for one in seen)
 
 
 def last_name(node: cst.BaseExpression) -> str:

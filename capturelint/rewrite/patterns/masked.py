@@ -77,7 +77,11 @@ def _form(
     if len(region.statements) > 1 and not is_name:
         raise refuse(facts, region.mask, "MASK", "the mask has no name", HINT)
     stores = sum(is_store(one, facts) for one in region.statements)
-    lines = [_line(one, rows, region, facts, copies=stores > 1) for one in region.statements]
+    lines: list[str] = []
+    for one in region.statements:
+        line = _line(one, rows, region, facts, copies=stores > 1)
+        lines += [*rows.lines, line]
+        rows.lines = []
     outside = names_around((region.first, *region.statements), facts)
     for name in sorted(rows.packed & outside):
         reason = f"`{name}`, which holds as many rows as the mask selects, is read elsewhere"
