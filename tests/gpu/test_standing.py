@@ -15,6 +15,7 @@ from capturelint.debug.processes.request import Request
 from capturelint.debug.settings import Settings
 from capturelint.rewrite.allowed import Allowed
 from capturelint.rewrite.prove import bisect_and_rewrite
+from capturelint.verdict import Report
 from tests.unit.cli.test_standing import CASE, MODEL
 from tests.unit.rewrite.test_exclusions import SOURCE
 
@@ -45,12 +46,7 @@ def test_a_finding_is_refuted_only_where_its_module_was_captured(
 
 
 def test_a_module_runs_eagerly_between_pieces(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(SOURCE, encoding="utf-8")
-    request = Request(f"{path}:Model", Settings(backend="cuda"), f"{path}:inputs")
-    report = bisect_and_rewrite(
-        request, resume=False, progress=None, allowed=Allowed(exclude_as="torch")
-    )
+    report = _excluded(tmp_path / "m.py")
 
     (rewrite,) = report.rewrites
     assert report.kept == ()
@@ -63,12 +59,7 @@ def test_the_patch_replays_in_pieces_with_the_package_it_imports(tmp_path: Path)
     )
     import torch
 
-    path = tmp_path / "m.py"
-    path.write_text(SOURCE, encoding="utf-8")
-    request = Request(f"{path}:Model", Settings(backend="cuda"), f"{path}:inputs")
-    report = bisect_and_rewrite(
-        request, resume=False, progress=None, allowed=Allowed(exclude_as="torch")
-    )
+    report = _excluded(tmp_path / "m.py")
     (rewrite,) = report.rewrites
     old, new = _modules(tmp_path, SOURCE, rewrite.text)
     torch.manual_seed(0)
@@ -88,6 +79,14 @@ def test_the_patch_replays_in_pieces_with_the_package_it_imports(tmp_path: Path)
             graph.replay()
             assert torch.equal(y, eager(x)), seed
     assert model.inner.count == eager.inner.count == 11  # the eager part ran in each replay
+
+
+def _excluded(path: Path) -> Report:
+    """Return the report on a model of which a module runs eagerly between captured pieces."""
+    path.write_text(SOURCE, encoding="utf-8")
+    request = Request(f"{path}:Model", Settings(backend="cuda"), f"{path}:inputs")
+    allowed = Allowed(exclude_as="torch")
+    return bisect_and_rewrite(request, resume=False, progress=None, allowed=allowed)
 
 
 def _modules(folder: Path, *texts: str) -> list[Any]:
