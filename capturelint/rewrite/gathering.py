@@ -169,12 +169,7 @@ class Gathering:
         if sign == "=" and number(value) is not None:
             return f"{text}[{self._selection.over(1)}] = {facts.text(value)}"
         small = self._facts.nearest(value, cst.AugAssign)
-        is_guarded = sign == "/" and small is not None and self._rows.is_packed(value)
-        new = (
-            self._rows.safe(value, small)
-            if small is not None and is_guarded
-            else self._rows.text(value)
-        )
+        new = self._rows.text(value) if small is None else self._rows.safe(value, small)
         if len(new) > _LONG:
             new = self._rows.named("value_", ungrouped(new))
         new = ungrouped(new) if sign == "=" else f"{text} {sign} {new}"

@@ -143,7 +143,8 @@ class Rows:
     def safe(self, node: cst.BaseExpression, around: Steep) -> str:
         """Return rows for all, with a harmless number where the slope of what is `around` them may be infinite."""
         text, facts = self.text(node), self._facts
-        is_asked = bool(self._harmless) and facts.wants_gradients and node in steep_in(around)
+        is_asked = bool(self._harmless) and facts.wants_gradients and self.is_packed(node)
+        is_asked = is_asked and node in steep_in(around)
         is_float = all("float" in one.dtype for one in facts.seen(node))
         if not is_asked or not is_float or not is_loose(node, self, self._selection, facts):
             return text
@@ -222,7 +223,7 @@ class Rows:
         most = 1 + (name in _WITH_A_NUMBER) if ".functional." in name else len(given)
         if is_plain and name in _FUNCTIONS and len(given) <= most:
             self._check_ranks(node, given)
-            return f"{facts.text(node.func)}({', '.join(self._of(one, node) for one in given)})"
+            return f"{facts.text(node.func)}({', '.join(self.safe(one, node) for one in given)})"
         if not name and self._is_rowwise(node) and is_plain and len(given) == 1:
             if self.is_packed(node.func):
                 raise self._mixed(node)
@@ -232,7 +233,7 @@ class Rows:
             receiver, method = called
             if method in _METHODS:
                 self._check_ranks(node, (receiver, *given))
-                texts = [self._of(one, node) for one in given]
+                texts = [self.safe(one, node) for one in given]
                 return f"{self.safe(receiver, node)}.{method}({', '.join(texts)})"
             if method == "unsqueeze" and [number(one) for one in given] == [-1]:
                 return f"{self.text(receiver)}.unsqueeze(-1)"
@@ -242,10 +243,6 @@ class Rows:
             if flat is not None:
                 return self._subscript(flat)
         raise self._mixed(node)
-
-    def _of(self, node: cst.BaseExpression, call: cst.Call) -> str:
-        """Return an argument of a call for all rows."""
-        return self.safe(node, call) if self.is_packed(node) else self.text(node)
 
     def _is_type(self, node: cst.BaseExpression) -> bool:
         seen = self._facts.seen(node)

@@ -138,16 +138,14 @@ def _stored(
     if isinstance(small, cst.Assign) and number(small.value) is not None:
         return facts.text(small)
     assert isinstance(small, cst.Assign | cst.AugAssign), "it has a target"
-    value = ungrouped(rows.text(small.value))
-    if isinstance(small, cst.AugAssign):
+    if isinstance(small, cst.Assign):
+        value = ungrouped(rows.text(small.value))
+    else:
         sign = SIGNS.get(type(small.operator))
         if sign is None:
             raise refuse(facts, target, "STATEMENT", "this update has no plain form", HINT)
         before = rows.text(cst.ensure_type(target, cst.Subscript))
-        value = (
-            rows.safe(small.value, small) if rows.is_packed(small.value) else rows.text(small.value)
-        )
-        value = f"{before} {sign} {value}"
+        value = f"{before} {sign} {rows.safe(small.value, small)}"
     chosen = lifted(region.mask, rank(target.value, facts), facts)
     return f"{held}.copy_({ROWS}({chosen}, {value}, {held}))"
 
