@@ -72,6 +72,11 @@ def is_bound_elsewhere(tree: cst.Module, name: str, at: cst.CSTNode) -> bool:
     return any(_binds(one, name) for one in _own_nodes(function) if one not in inside)
 
 
+def binds_in(node: cst.CSTNode, name: str) -> bool:
+    """Return whether anything in a piece of code binds a name, comprehensions aside."""
+    return any(_binds(one, name) for one in _all(node))
+
+
 def is_parameter_or_bound_before(tree: cst.Module, name: str, node: cst.CSTNode) -> bool:
     """Return whether a name has a value where a statement of a function begins.
 

@@ -7,16 +7,19 @@ result on host and device: views, sums, differences and products, comparisons, c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
 from capturelint.finding import Edit
-from capturelint.rewrite.bindings import bindings, is_parameter_or_bound_before
+from capturelint.rewrite.bindings import bindings, is_parameter_or_bound_before, parameter
 from capturelint.rewrite.form import Form, Grade, Refusal
+from capturelint.rewrite.lasting import is_unchanged
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns.host_numbers import is_of_numbers
 from capturelint.rewrite.patterns.moved_fill import FILLS, on_device, why_not
 from capturelint.rewrite.purity import impurity
+from capturelint.rewrite.reaching import may_read_before
 from capturelint.rewrite.site import Site, is_repeatable
 from capturelint.rewrite.targets import is_device
 from capturelint.rewrite.uses import loads
@@ -30,6 +33,13 @@ _ASKED = frozenset("shape dtype ndim size numel dim".split())
 _OPERATORS = (cst.Add, cst.Subtract, cst.Multiply)
 _SMALL = frozenset(("uint8", "int8", "int16"))
 _MOST_STEPS = 30
+
+
+class _End(NamedTuple):
+    """A place where a tensor of the host is used, and the text of the device it goes to; "" for any other use."""
+
+    device: str
+    place: cst.BaseExpression
 
 
 def sites(facts: Observed) -> list[cst.Call]:
@@ -69,63 +79,91 @@ def _is_fill(node: cst.Call, facts: Observed) -> bool:
 
 def device_of(fill: cst.Call, facts: Observed) -> str:
     """Return the text of the device that a tensor of the host is used on, "" if it is used otherwise too."""
-    ends = list(_ends(fill, facts, 0))
+    ends = list(_ends(fill, facts, 0, is_alone=False))
     statement = facts.nearest(fill, cst.SimpleStatementLine)
-    if not ends or "" in ends or statement is None:
+    if not all(device for device, _ in ends) or statement is None:
         return ""
-    for device in ends:
+    for device, place in ends:
         root = device.partition(".")[0].partition("[")[0]
-        if is_parameter_or_bound_before(facts.tree, root, statement):
+        is_bound = is_parameter_or_bound_before(facts.tree, root, statement)
+        # Bound anew in between, or asked for in between, it may be something without a device here.
+        is_there = "." not in device or may_read_before(
+            device.rpartition(".")[0], statement, place, facts
+        )
+        if is_bound and is_there and is_unchanged(statement, place, root, facts):
             return device
     return ""
 
 
-def _ends(node: cst.BaseExpression, facts: Observed, step: int) -> Iterator[str]:
-    """Yield the devices on which a tensor of the host is used; "" for each other use."""
+def _ends(
+    node: cst.BaseExpression, facts: Observed, step: int, *, is_alone: bool
+) -> Iterator[_End]:
+    """Yield what becomes of a tensor of the host. `is_alone`: it must meet no other, which may stay there."""
     if step > _MOST_STEPS:
-        yield ""
+        yield _End("", node)
         return
     parent = next(facts.around(node))
     if isinstance(parent, cst.Assign):
-        yield from _of_name(parent, facts, step)
+        yield from _of_name(parent, facts, step, is_alone=is_alone)
     elif isinstance(parent, cst.Attribute) and parent.attr.value in _ASKED:
         return
     elif isinstance(parent, cst.Index):
-        indexed = facts.nearest(parent, cst.Subscript)
-        is_used = indexed is not None and facts.value(indexed.value).is_device_tensor
-        is_named = indexed is not None and is_repeatable(indexed.value, facts)
-        yield f"{facts.text(indexed.value)}.device" if indexed and is_used and is_named else ""
+        yield _End(_indexed(node, parent, facts), node)
     else:
         made = _made_of(node, parent, facts)
-        if made is None:
-            yield ""
+        if made is None or (is_alone and isinstance(made, cst.BinaryOperation | cst.Comparison)):
+            yield _End("", node)
         elif facts.is_known_host(made):
-            yield from _ends(made, facts, step + 1)
+            yield from _ends(made, facts, step + 1, is_alone=is_alone)
         else:
-            yield _moved_to(made, facts)
+            yield _End(_moved_to(made, facts), made)
 
 
-def _of_name(statement: cst.Assign, facts: Observed, step: int) -> Iterator[str]:
-    target = statement.targets[0].target
-    is_plain = len(statement.targets) == 1 and isinstance(target, cst.Name)
-    if not isinstance(target, cst.Name) or not is_plain:
-        yield ""
+def _indexed(node: cst.BaseExpression, parent: cst.Index, facts: Observed) -> str:
+    """Return the device of what a tensor is an index of, "" where it may have none, or none is needed."""
+    indexed = facts.nearest(parent, cst.Subscript)
+    # One element is read as a number, which waits for the device if it is there.
+    if indexed is None or any(not one.shape for one in facts.seen(node)):
+        return ""
+    is_used = facts.value(indexed.value).is_device_tensor
+    is_named = is_repeatable(indexed.value, facts)
+    return f"{facts.text(indexed.value)}.device" if is_used and is_named else ""
+
+
+def _of_name(
+    statement: cst.Assign, facts: Observed, step: int, *, is_alone: bool
+) -> Iterator[_End]:
+    target, places = statement.targets[0].target, _places(statement, facts)
+    if places is None or not isinstance(target, cst.Name):
+        yield _End("", statement.value)
         return
-    places = list(loads(target.value, facts))
-    sources = [source for _, source in bindings(facts.tree, target.value) or ()]
-    fresh = [one for one in sources if not any(_holds(one, place, facts) for place in places)]
-    if len(fresh) != 1 and len(sources) != 1:
-        yield ""
-        return
+    # A caller may hand in one of the host in its place.
+    is_alone = is_alone or parameter(facts.tree, target.value) is not None
     # Where the same name is bound to what is made of it, its places are gone through once.
     if any(_holds(statement.value, place, facts) for place in places):
         return
     for place in places:
         if not facts.seen(place):
             # What never ran may need it on the host.
-            yield ""
+            yield _End("", place)
         elif facts.is_known_host(place):
-            yield from _ends(place, facts, step + 1)
+            yield from _ends(place, facts, step + 1, is_alone=is_alone)
+        elif any(one.device == "cpu" for one in facts.seen(place)):
+            yield _End("", place)
+
+
+def _places(statement: cst.Assign, facts: Observed) -> list[cst.Name] | None:
+    """Return the places that may read what a statement assigns to a name, None if that cannot be told."""
+    target = statement.targets[0].target
+    if len(statement.targets) != 1 or not isinstance(target, cst.Name):
+        return None
+    name = target.value
+    places = list(loads(name, facts))
+    sources = [source for _, source in bindings(facts.tree, name) or ()]
+    fresh = [one for one in sources if not any(_holds(one, place, facts) for place in places)]
+    if len(fresh) == 1 or len(sources) == 1:
+        return places
+    return None
 
 
 def _holds(outer: cst.BaseExpression, inner: cst.CSTNode, facts: Observed) -> bool:
