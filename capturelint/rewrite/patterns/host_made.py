@@ -14,7 +14,7 @@ import libcst as cst
 from capturelint.finding import Edit
 from capturelint.rewrite.bindings import bindings, is_parameter_or_bound_before, parameter
 from capturelint.rewrite.form import Form, Grade, Refusal
-from capturelint.rewrite.lasting import is_unchanged
+from capturelint.rewrite.lasting import is_given_by, is_unchanged
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.patterns.host_numbers import is_of_numbers
 from capturelint.rewrite.patterns.moved_fill import FILLS, on_device, why_not
@@ -163,7 +163,14 @@ def _places(statement: cst.Assign, facts: Observed) -> list[cst.Name] | None:
     fresh = [one for one in sources if not any(_holds(one, place, facts) for place in places)]
     if len(fresh) == 1 or len(sources) == 1:
         return places
-    return None
+    # Bound more than once, each place has to read what one of these surely gave it.
+    lines = [facts.nearest(one, cst.SimpleStatementLine) for one in (statement.value, *sources)]
+    given = [
+        [at for at in places if line is not None and is_given_by(line, at, name, facts)]
+        for line in lines
+    ]
+    is_known = all(any(at in one for one in given) for at in places)
+    return given[0] if is_known else None
 
 
 def _holds(outer: cst.BaseExpression, inner: cst.CSTNode, facts: Observed) -> bool:
