@@ -33,6 +33,10 @@ _INDEX = (
     "is copied to the device each time it is an index; make it a tensor there once, in `__init__` with"
     " `register_buffer`"
 )
+_DRAWN = (
+    "is drawn on the host, and copied to the device each time it is an index; draw it there, which gives"
+    " other numbers"
+)
 _BY_CODE = {
     "CL101": "a number is needed on the host; hand it in as a number of Python's, or keep it a tensor",
     "CL102": "a tensor is copied to the host; compute what needs it on the device, or behind the graph",
@@ -43,6 +47,7 @@ _BY_CODE = {
 }
 # Packages whose functions compute with what the host holds.
 _OTHERS = frozenset(("numpy", "scipy", "decimal", "math", "pandas"))
+_DRAWING = frozenset(("rand", "randint", "randn", "randperm", "multinomial", "bernoulli"))
 _CHECKS = frozenset(("_check_tensor_all", "_check_tensor_all_with"))
 
 
@@ -82,8 +87,32 @@ def _why(node: ast.expr, tree: ast.Module, culprit: Culprit) -> str:
     if isinstance(node, ast.Subscript) and culprit.code == "CL203":
         index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         held = [one for one in index if isinstance(one, ast.Attribute)]
+        drawn = [one for one in index if isinstance(one, ast.Name) and _is_drawn(one, tree)]
+        if drawn:
+            return f"`{drawn[0].id}` {_DRAWN}"
         return f"`{ast.unparse(held[0])}` {_INDEX}" if held else ""
     return ""
+
+
+def _is_drawn(name: ast.Name, tree: ast.Module) -> bool:
+    """Return whether the last statement above a place that assigns a name draws random numbers on the host."""
+    around = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef) and one.lineno <= name.lineno <= (one.end_lineno or 0)
+    ]
+    above = [
+        one.value
+        for one in ast.walk(around[-1] if around else tree)
+        if isinstance(one, ast.Assign)
+        and one.lineno < name.lineno
+        and any(isinstance(to, ast.Name) and to.id == name.id for to in one.targets)
+    ]
+    last = max(above, key=lambda one: one.lineno, default=None)
+    if not isinstance(last, ast.Call) or any(one.arg == "device" for one in last.keywords):
+        return False
+    module, _, function = ast.unparse(last.func).rpartition(".")
+    return module == "torch" and function in _DRAWING
 
 
 def _why_call(node: ast.Call, tree: ast.Module) -> str:

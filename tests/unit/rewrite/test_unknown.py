@@ -12,9 +12,12 @@ HEAD = "import torch\nimport numpy as np\nfrom math import log\n\n\n"
 SCRIPTED = "@torch.jit.script\ndef bucket(x):\n    return x\n\n\n"
 
 
+DRAWING = "def drawn():\n    n = torch.randperm(3)\n    return n\n\n\n"
+
+
 def _why(lines: str, code: str = "", operation: str = "aten._local_scalar_dense.default") -> str:
     body = "".join(f"    {line}\n" for line in lines.split("\n"))
-    text = f"{HEAD}{SCRIPTED}def step(self, x, n):\n{body}"
+    text = f"{HEAD}{SCRIPTED}{DRAWING}def step(self, x, n):\n{body}"
     line = text[: text.index("#")].count("\n") + 1
     place = Place("m.py", line)
     culprit = Culprit("", "M", place, operation, Effect.REFUSES, Certainty.SHOWN, "", code)
@@ -44,10 +47,18 @@ def test_a_list_that_is_an_attribute_is_an_index_to_make_once() -> None:
     assert why.startswith("`self.order` is copied to the device each time it is an index; make")
 
 
+def test_an_index_that_is_drawn_on_the_host_is_to_be_drawn_on_the_device() -> None:
+    why = _why("n = torch.randperm(3)\nreturn x[:, n]  #", "CL203", "aten._to_copy.default")
+
+    assert why.startswith("`n` is drawn on the host, and copied to the device each time it is an")
+
+
 @pytest.mark.parametrize(
     ("lines", "code", "why"),
     [
         ("return x[:, n]  #", "CL203", "an index is copied to the device; make it a tensor"),
+        ("n = torch.randperm(3)\nn = table(3)\nreturn x[n]  #", "CL203", "an index is copied"),
+        ("n = torch.randperm(3, device=d)\nreturn x[n]  #", "CL203", "an index is copied"),
         ("return table(x)  #", "CL202", "a tensor of the host is copied to the device; make"),
         ("return table(x)  #", "CL101", "a number is needed on the host; hand it in"),
         ('return table(x, f"{x}")  #', "CL202", "a tensor of the host is copied to the device"),
