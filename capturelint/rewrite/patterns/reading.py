@@ -26,6 +26,7 @@ from capturelint.rewrite.uses import DIVIDED, compared_with, is_divided, loads, 
 from capturelint.rule import method_call
 
 _HINT = "keep the value on the device, as a tensor of one element"
+_CHOICE = "hand it in as one of Python's, or keep it a tensor, and choose by it with `torch.where`"
 # Their results are memory of their own, which no later write reaches.
 _FRESH = frozenset("max min sum mean amax amin norm std var prod median abs sqrt square".split())
 _INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8"))
@@ -101,6 +102,8 @@ def _type(node: cst.Call, tensor: cst.BaseExpression, facts: Observed) -> str:
         raise refuse(facts, node, "DTYPE", "what is read has different types or sizes", _HINT)
     kind = types.pop()
     name = facts.full_name(node.func)
+    if kind == "bool" and name in ("", "builtins.bool"):
+        raise refuse(facts, node, "HOST", "a truth value is needed on the host", _CHOICE)
     is_kept = not name or (name == "builtins.int") == (kind in _INTEGERS)
     if kind == "bool" or not is_kept or name == "builtins.bool":
         raise refuse(facts, node, "DTYPE", "the read converts what it reads", _HINT)
