@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -95,11 +96,7 @@ def told_apart(
 
 
 def noise_of(one: Gradients, again: Gradients) -> Mapping[str, float]:
-    """Return the largest difference of each gradient between two runs of the same; only those that differ.
-
-    Kernels that add up in no fixed order differ by little from run to run. What differs by more than
-    that, next to its own largest number or next to the largest of all gradients, is not counted.
-    """
+    """Return the largest difference of each gradient between two runs of the same; only those that differ."""
     apart = {
         name: float((first.double() - second.double()).abs().max())
         for name, first in one.items()
@@ -107,11 +104,19 @@ def noise_of(one: Gradients, again: Gradients) -> Mapping[str, float]:
         for second in [again.get(name)]
         if second is not None and second.shape == first.shape
     }
-    most = largest_of(one)
+    return {name: found for name, found in apart.items() if 0 < found < math.inf}
+
+
+def little(noise: Mapping[str, float], of: Gradients) -> Mapping[str, float]:
+    """Return the noise that is little, next to the largest number of its gradient or of all gradients.
+
+    Kernels that add up in no fixed order differ by no more from run to run, where what follows does not magnify it.
+    """
+    most = _MOST_OF_ALL * largest_of(of)
     return {
-        name: found
-        for name, found in apart.items()
-        if 0 < found <= max(_MOST_OF_ITS_OWN * _largest(one[name]), _MOST_OF_ALL * most)
+        name: apart
+        for name, apart in noise.items()
+        if apart <= max(_MOST_OF_ITS_OWN * _largest(of[name]), most)
     }
 
 

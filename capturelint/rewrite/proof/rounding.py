@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from capturelint.debug.attempts.compare import Tolerance
 from capturelint.debug.attempts.seen import Noise, most
-from capturelint.rewrite.proof.gradients import Gradients, largest_of, noise_of, told_apart
+from capturelint.rewrite.proof.gradients import Gradients, largest_of, little, noise_of, told_apart
 from capturelint.rewrite.proof.trial import Bench, Came, Input
 from capturelint.rewrite.proof.wide import CLOSE, NEAR
 
@@ -72,23 +72,29 @@ class Rounding:
         if not found or not self._decides or isinstance(old, str):
             return found
         noise = self._noise_of_gradients(one, old)
-        is_noisy = bool(noise) and not told_apart(
-            old, new, self.bench.tolerance, may_overflow=one.may_overflow, noise=noise
-        )
-        if is_noisy:
+        usual = little(noise, old)
+        if usual and not told_apart(
+            old, new, self.bench.tolerance, may_overflow=one.may_overflow, noise=_times(usual)
+        ):
             return ""
         # What passes the largest float32 is far from that of float64. Gradients that nearly cancel
-        # are rounded as the large ones are that they are sums of.
-        if told_apart(old, new, NEAR, may_overflow=True, noise=_more(noise, old, _OF_LARGEST)):
+        # are rounded as the large ones are that they are sums of. Noise may be large where what follows
+        # magnifies it, as a norm of equal numbers does: there float64 alone decides.
+        near = _more(_times(noise), old, _OF_LARGEST)
+        if told_apart(old, new, NEAR, may_overflow=True, noise=near):
             return found
+        return self._wide_gradient_difference(one, found)
+
+    def _wide_gradient_difference(self, one: Input, found: str) -> str:
+        """Return in words which gradients differ in float64 too, "" if none do. `found`: what differs in float32."""
         wide = self._in_float64(lambda bench: bench.gradients(one.calls, one.held))
         if wide is None:
             return found
-        noise = {} if isinstance(wide[0], str) else _more({}, wide[0], _OF_LARGEST_WIDE)
-        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow, noise=noise)
         raised = [came for came in wide if isinstance(came, str)]
         if raised:
             return f"{found}; float64 cannot decide, as it raises {raised[0]}"
+        noise = {} if isinstance(wide[0], str) else _more({}, wide[0], _OF_LARGEST_WIDE)
+        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow, noise=noise)
         return f"{found}; in float64 {apart}" if apart else ""
 
     @property
@@ -114,7 +120,7 @@ class Rounding:
         }
 
     def _noise_of_gradients(self, one: Input, old: Gradients) -> Mapping[str, float]:
-        """Return what runs of the old code differ by, by name, where that is little."""
+        """Return what runs of the old code differ by, by name."""
         found: dict[str, float] = {}
         for _ in range(_AGAIN):
             with self.old():
@@ -122,7 +128,7 @@ class Rounding:
             if isinstance(again, str):
                 return {}
             for name, apart in noise_of(old, again).items():
-                found[name] = max(found.get(name, 0.0), _MARGIN * apart)
+                found[name] = max(found.get(name, 0.0), apart)
         return found
 
     def _in_float64(self, run: Callable[[Bench], _Run]) -> tuple[_Run, _Run] | None:
@@ -135,6 +141,11 @@ class Rounding:
                 return ours, run(wide)
         except (RuntimeError, TypeError):  # no memory for it, or a tensor of a class of its own
             return None
+
+
+def _times(noise: Mapping[str, float]) -> Mapping[str, float]:
+    """Return how much more than it differs by from run to run the new code may differ."""
+    return {name: _MARGIN * apart for name, apart in noise.items()}
 
 
 def _more(noise: Mapping[str, float], of: Gradients, part: float) -> Mapping[str, float]:

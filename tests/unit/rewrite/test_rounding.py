@@ -15,7 +15,7 @@ from torch import Tensor, nn  # noqa: E402 - needs torch
 
 from capturelint.debug.attempts.part import Call, Part  # noqa: E402
 from capturelint.debug.settings import Settings  # noqa: E402
-from capturelint.rewrite.proof.gradients import noise_of, told_apart  # noqa: E402
+from capturelint.rewrite.proof.gradients import little, noise_of, told_apart  # noqa: E402
 from capturelint.rewrite.proof.rounding import Rounding  # noqa: E402
 from capturelint.rewrite.proof.trial import Bench, Input  # noqa: E402
 
@@ -148,16 +148,39 @@ def test_what_old_runs_differ_by_is_no_difference(
 
 
 def _compare_noise(noise: float, shift: float, *, is_same: bool) -> None:
-    runs = iter((0.0, 1.0, -1.0) * 9)
-
-    def noisy(_: _Model, x: Tensor) -> Tensor:
-        return x * (3.0 + noise * next(runs))
+    def noisy() -> _Code:
+        runs = iter((0.0, 1.0, -1.0) * 9)
+        return lambda _, x: x * (3.0 + noise * next(runs))
 
     def shifted(_: _Model, x: Tensor) -> Tensor:
         return x * (3.0 + shift)
 
+    assert (_slopes_told(noisy(), shifted) == "") == is_same
+    assert (_told(shifted, old=noisy()) == "") == is_same
+
+
+@pytest.mark.parametrize(
+    ("shift", "wrong", "is_same"),
+    [(0.4, 0.0, True), (9.0, 0.0, False), (0.4, 1e-3, False)],
+    ids=["as old runs", "more than old runs", "in float64 too"],
+)
+def test_float64_decides_where_float32_differs_by_much_from_run_to_run(
+    shift: float, wrong: float, in_fork: InFork, *, is_same: bool
+) -> None:
+    in_fork(lambda: _compare_magnified(shift, wrong, is_same=is_same))
+
+
+def _compare_magnified(shift: float, wrong: float, *, is_same: bool) -> None:
+    runs = iter((0.0, 0.3, -0.3) * 9)
+
+    def noisy(_: _Model, x: Tensor) -> Tensor:
+        apart = next(runs)
+        return x * (3.0 + apart * (x.dtype is torch.float32))
+
+    def shifted(_: _Model, x: Tensor) -> Tensor:
+        return x * (3.0 + shift * (x.dtype is torch.float32) + wrong)
+
     assert (_slopes_told(noisy, shifted) == "") == is_same
-    assert (_told(shifted, old=noisy) == "") == is_same
 
 
 def test_gradients_that_cancel_may_differ_by_little_of_the_largest(in_fork: InFork) -> None:
@@ -165,12 +188,14 @@ def test_gradients_that_cancel_may_differ_by_little_of_the_largest(in_fork: InFo
 
 
 def _compare_cancelled() -> None:
-    assert noise_of({"a": _of(1e3), "b": _of(1e-4)}, {"a": _of(1e3), "b": _of(2e-4)}) == {
-        "b": pytest.approx(1e-4)
-    }
-    assert noise_of({"b": _of(1e-4)}, {"b": _of(2e-4)}) == {}
+    old = {"a": _of(1e3), "b": _of(1e-4)}
+    noise = noise_of(old, {"a": _of(1e3), "b": _of(2e-4)})
+    assert noise == {"b": pytest.approx(1e-4)}
+    assert little(noise, old) == noise
+    assert little({"b": 1e-4}, {"b": _of(1e-4)}) == {}
     assert noise_of({"b": _of(1e-4)}, {"b": None}) == {}
     assert noise_of({"b": _of(float("nan"))}, {"b": _of(float("nan"))}) == {}
+    assert noise_of({"b": _of(1.0)}, {"b": _of(float("inf"))}) == {}
 
 
 def _of(number: float) -> Tensor:
