@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from capturelint.source import split_lines
+
 Example: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _MARK = re.compile(r"#\s*expect\b[^#]*")
@@ -53,7 +55,7 @@ def example(path: Path, prefix: str) -> str:
     text = path.read_text(encoding="utf-8")
     for node in examples(text, prefix):
         # Whole lines, because the syntax tree knows nothing of a trailing comment.
-        lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
+        lines = split_lines(text)[_first_line(node) - 1 : node.end_lineno]
         return _EXPECT.sub(r"# <- \g<rule>", "\n".join(lines))
     raise LookupError(f"{path} has no function or class named {prefix}*")
 
@@ -73,7 +75,7 @@ def digests(text: str) -> dict[str, str]:
     It changes when the source of the example changes, or that of anything in its file that it uses
     or that makes its inputs. Comments that ask for a finding do not count.
     """
-    lines = [_MARK.sub("", line).rstrip() for line in text.splitlines()]
+    lines = [_MARK.sub("", line).rstrip() for line in split_lines(text)]
     parts = {name: node for node in ast.parse(text).body for name in _bound(node)}
     sources = {
         name: "\n".join(lines[_first_line(node) - 1 : node.end_lineno])

@@ -18,6 +18,7 @@ from capturelint.lint.values.state import FunctionState
 from capturelint.lint.ways import Way
 from capturelint.preset import Preset
 from capturelint.release import Release
+from capturelint.source import split_lines
 
 
 class Linked:
@@ -137,7 +138,7 @@ class Linked:
         """Return findings whose lines carry no comment by which an engine accepts a sync."""
         if not findings or not any(comment in text for comment in self._comments):
             return findings
-        lines = text.split("\n")
+        lines = split_lines(text)
         return [
             finding
             for finding in findings

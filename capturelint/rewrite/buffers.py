@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from capturelint.finding import Edit, Fix, Span
 from capturelint.rewrite.compose import applied
+from capturelint.source import split_lines
 
 _INIT = "__init__"
 _OTHER_WAYS = ("__new__", "__copy__", "__deepcopy__", "__setstate__", "__reduce__", "__reduce_ex__")
@@ -92,7 +93,7 @@ def _edit(text: str, cls: str, lines: list[str]) -> Edit:
     init = _method(ast.parse(text), cls, _INIT)
     assert init is not None, "that was asked before"
     last = init.body[-1].end_lineno or init.lineno
-    end = len(text.split("\n")[last - 1].rstrip("\r"))
+    end = len(split_lines(text)[last - 1])
     indent = " " * init.body[0].col_offset
     new = "".join(f"\n{indent}{line}" for line in lines)
     return Edit(Span(last, end, last, end), new)

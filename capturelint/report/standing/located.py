@@ -15,6 +15,7 @@ from capturelint.finding import Finding, Span
 from capturelint.lint.files import UnreadableFileError, decode, read_data
 from capturelint.names import MODULE_BODY
 from capturelint.report.standing.stand import Located
+from capturelint.source import split_lines
 
 _MISSING = "there is no such file, seen from here, the file of findings, the case or folders above"
 _CHANGED = "the file has changed since: check it again"
@@ -135,6 +136,6 @@ class _File:
 def _read(path: Path) -> _File | None:
     """Return the file at `path`, or None where it cannot be read."""
     try:
-        return _File(tuple(decode(read_data(path)[0], path).split("\n")))
+        return _File(split_lines(decode(read_data(path)[0], path)))
     except (UnreadableFileError, ValueError):  # no file has a name with a zero byte
         return None

@@ -8,7 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from capturelint.finding import Edit, Fix, Span
+from capturelint.rewrite.compose import applied
 from capturelint.rewrite.excluding import PACKAGE
+from capturelint.source import split_lines
 
 _IMPORT = f"from {PACKAGE} import is_in_breakable_graph, no_graph"
 # What the new code binds, besides `forward`. STUB is there once in a file.
@@ -30,18 +33,27 @@ def broken_out(text: str, qualname: str, *, like: str, torch: str) -> str:
     tree = ast.parse(text)
     forward = _forward(tree, qualname)
     _check(forward, text)
-    lines = text.split("\n")
+    lines = split_lines(text)
     first, indent = lines[forward.lineno - 1], " " * forward.col_offset
     name = first.index("forward", forward.col_offset)
-    lines[forward.lineno - 1] = f"{first[:name]}{OLD}{first[name + len('forward') :]}"
     end = forward.end_lineno or forward.lineno
-    lines[end:end] = [
-        f"{indent}{line}".rstrip() for line in _methods(forward, first, like=like, torch=torch)
+    methods = _methods(forward, first, like=like, torch=torch)
+    edits = [
+        Edit(Span(forward.lineno, name, forward.lineno, name + len("forward")), OLD),
+        _behind(lines, end, [f"{indent}{line}".rstrip() for line in methods]),
     ]
     if _IMPORT not in text:
         at = _line_of_imports(tree)
-        lines[at:at] = [_IMPORT, *_STUB]
-    return "\n".join(lines)
+        edits.append(_behind(lines, at, [_IMPORT, *_STUB]))
+    return applied(text, [Fix("proven", tuple(edits))])
+
+
+def _behind(lines: Sequence[str], number: int, new: Sequence[str]) -> Edit:
+    """Return the edit that puts lines behind one, or before the first."""
+    if not number:
+        return Edit(Span(1, 0, 1, 0), "".join(f"{line}\n" for line in new))
+    end = len(lines[number - 1])
+    return Edit(Span(number, end, number, end), "".join(f"\n{line}" for line in new))
 
 
 _STUB = f"""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import function_named
 from capturelint.rewrite.unknown import NEVER_RAN, NO_PATTERN, why_unknown
+from capturelint.source import split_lines
 from capturelint.verdict import Culprit, Report
 
 
@@ -19,7 +20,7 @@ def refused_lines(
     """
     path = next((one.place.path for one in culprits if one.place), "")
     facts = function_named(new, path, qualname).facts
-    lines = new.splitlines()[facts.first_line - 1 : facts.end_line]
+    lines = split_lines(new)[facts.first_line - 1 : facts.end_line]
     held = frozenset(line.strip() for line in lines)
     for one in culprits:
         line = _line_of(one, old)
@@ -67,5 +68,5 @@ def _is_in(line: str, piece: str) -> bool:
 
 
 def _line_of(culprit: Culprit, text: str) -> str:
-    lines, place = text.splitlines(), culprit.place
+    lines, place = split_lines(text), culprit.place
     return lines[place.line - 1].strip() if place and place.line <= len(lines) else ""

@@ -69,6 +69,13 @@ def test_the_example_is_the_first_one_with_decorators_and_readable_marks(tmp_pat
     )
 
 
+def test_a_line_of_a_fixture_may_hold_what_ends_lines_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "cl101_host_read.py"
+    path.write_text("# \f\u2028\ndef bad_read(x):\n    return x\n", encoding="utf-8")
+
+    assert example(path, "bad_") == "def bad_read(x):\n    return x"
+
+
 def test_a_fixture_without_such_an_example_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "cl101_host_read.py"
     path.write_text(FIXTURE)

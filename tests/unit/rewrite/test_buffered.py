@@ -116,6 +116,15 @@ def test_what_ends_an_init_stays_before_its_buffers() -> None:
     assert new == f'{text}\n        this.register_buffer("t", torch.tensor([1]), persistent=False)'
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_buffers_are_made_in_files_of_other_line_ends(end: str) -> None:
+    text = f"# \f\nclass A:\n{INIT}".replace("\n", end)
+    new = with_buffers(text, [Buffer("A", "self", "t", "torch.tensor([1])")])
+    line = 'self.register_buffer("t", torch.tensor([1]), persistent=False)'
+
+    assert new == f"{text.removesuffix(end)}{end}        {line}{end}"
+
+
 class Half(nn.Module):
     """Of another type than its buffer would be."""
 

@@ -181,7 +181,8 @@ def _culprit(line: int, effect: Effect = Effect.REFUSES) -> Culprit:
 
 
 def test_a_line_is_untouched_where_its_text_and_what_is_wrong_are_the_same() -> None:
-    old, new = "a\nb\nc\nb\n", "b\nd\nb\n"
+    # A form feed and the like end no line of Python.
+    old, new = "a\nb\nc # \f\u2028\nb\n", "b\nd # \x0b\x1c\nb\n"
     before = [_culprit(1), _culprit(2), _culprit(4)]
 
     assert untouched(_culprit(1), new, before, old) == before[1:]

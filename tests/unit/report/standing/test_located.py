@@ -34,7 +34,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def now(text: str, finding: Finding = FOUND, folder: Path = Path()) -> tuple[int, int] | str:
-    Path("pkg/m.py").write_text(text, encoding="utf-8")
+    Path("pkg/m.py").write_text(text, encoding="utf-8", newline="")
     [found] = located([finding], [folder])
     if found.asked is None:
         return found.problem
@@ -53,6 +53,10 @@ def test_a_line_that_moved_in_its_function_is_found() -> None:
     assert now("import torch\n\n" + SOURCE) == (5, 12)
     assert now(SOURCE.replace("    ", "  ")) == (3, 8)
     assert now("import torch\n\n" + SOURCE, replace(FOUND, function="")) == (5, 12)
+
+
+def test_lines_end_where_python_ends_them() -> None:
+    assert now(f"a = 1\r{SOURCE}") == (4, 12)
 
 
 @pytest.mark.parametrize(

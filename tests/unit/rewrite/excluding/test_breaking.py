@@ -61,6 +61,11 @@ def test_forward_ends_a_graph_and_begins_the_next() -> None:
     assert changed(OLD) == NEW
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_new_lines_end_as_those_of_the_file(end: str) -> None:
+    assert changed(OLD.replace("\n", end)) == NEW.replace("\n", end)
+
+
 def test_a_second_class_of_a_file_shares_what_is_imported() -> None:
     more = "\n\nclass Other:\n    def forward(self, x: int) -> int:\n        return x\n"
 
