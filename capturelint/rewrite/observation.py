@@ -14,7 +14,7 @@ class Seen:
 
     Of a `list`, which is a short one of numbers or of such lists, `dtype` is the numbers' type. Of a tensor `dtype` such as `float32`, `shape` and `device`, such as `cuda`; of others the name
     of the type. `is_pure`: of a module, that calling it changes nothing; `is_rowwise`: that it also
-    treats each row, along its last dimension, for itself.
+    treats each row, along its last dimension, for itself. `has_slope`: of a tensor, that it requires gradients.
     """
 
     kind: str
@@ -24,6 +24,7 @@ class Seen:
     name: str = ""
     is_pure: bool = False
     is_rowwise: bool = False
+    has_slope: bool = False
 
     @property
     def numel(self) -> int:

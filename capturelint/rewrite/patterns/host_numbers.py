@@ -61,7 +61,7 @@ def is_of_numbers(node: cst.Call, facts: Observed) -> bool:
 def moved(node: cst.Call, facts: Observed, torch: str) -> str:
     """Return a single number of the host that is moved as a fill, "" for others.
 
-    It is read from a tensor, or right there made a tensor of.
+    It is read from a tensor that requires no gradients, or right there made a tensor of.
     """
     called = method_call(node)
     if called is None or called[1] != "to" or len(node.args) != 1 or node.args[0].star:
@@ -70,7 +70,7 @@ def moved(node: cst.Call, facts: Observed, torch: str) -> str:
     seen = facts.seen(tensor)
     kinds = {one.dtype for one in seen}
     is_number = facts.is_known_host(tensor) and all(
-        one.shape == () and one.name == "Tensor" for one in seen
+        one.shape == () and one.name == "Tensor" and not one.has_slope for one in seen
     )
     word = target.keyword.value if target.keyword is not None else "device"
     is_read = isinstance(tensor, cst.Name | cst.Attribute)

@@ -1,13 +1,15 @@
-"""The gradients of one call: of all floating inputs and parameters."""
+"""The gradients of one call: of all floating inputs and parameters, and of other leaves that it reads."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import Node, get_gradient_edge
 from torch.utils import _pytree as pytree  # trees of torch's own, the same since 1.8
 
 from capturelint.debug.attempts.compare import Difference, Tolerance, difference
@@ -30,6 +32,7 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
     if isinstance(run, nn.Module):
         wanted |= {f"parameter {n}": p for n, p in run.named_parameters() if p.requires_grad}
     results: list[Tensor] = []
+    first = _next_number()
     for number, call in enumerate(calls):
 
         def leaf(value: object, number: int = number) -> object:
@@ -44,11 +47,44 @@ def gradients_of(run: Callable[..., object], calls: Sequence[Call]) -> Gradients
         out = replace(call, args=args, kwargs=kwargs, modes=None).of(run)
         results += [t for t in pytree.tree_leaves(out) if isinstance(t, Tensor)]
     ends = [one for one in results if one.is_floating_point() and one.requires_grad]
+    wanted |= _others(ends, list(wanted.values()), first)
     if not ends or not wanted:
         return dict.fromkeys(wanted)
     weights = [_weights(one) for one in ends]
     found = torch.autograd.grad(ends, list(wanted.values()), weights, allow_unused=True)
     return dict(zip(wanted, found, strict=True))
+
+
+def _next_number() -> int:
+    """Return a number below that of each step of autograd that comes after, and above those before."""
+    made = torch.ones((), requires_grad=True) * 1
+    assert made.grad_fn is not None, "it was made of a leaf"
+    return made.grad_fn._sequence_nr()  # noqa: SLF001 - torch tells the order by nothing else
+
+
+def _others(ends: Sequence[Tensor], known: Sequence[Tensor], first: int) -> Mapping[str, Tensor]:
+    """Return the leaves that results were computed from besides `known`, such as a tensor that is a plain attribute.
+
+    They are numbered among those of one shape, in the order in which they are met. `first`: the number of the
+    first step of autograd; earlier ones, of which a buffer may keep some, can be gone back only once.
+    """
+    names = {id(one) for one in known}
+    found: dict[str, Tensor] = {}
+    counts: Counter[tuple[int, ...]] = Counter()
+    level, met = [get_gradient_edge(one).node for one in ends], set[Node]()
+    while level:
+        node = level.pop()
+        is_leaf = type(node).__name__ == "AccumulateGrad"
+        if node in met or not (is_leaf or node._sequence_nr() >= first):  # noqa: SLF001 - as above
+            continue
+        met.add(node)
+        level += [one for one, _ in node.next_functions if one is not None]
+        leaf = getattr(node, "variable", None) if is_leaf else None
+        if isinstance(leaf, Tensor) and id(leaf) not in names:
+            shape = tuple(leaf.shape)
+            found[f"a tensor of shape {shape} that is no parameter ({counts[shape]})"] = leaf
+            counts[shape] += 1
+    return found
 
 
 def gradient_difference(

@@ -90,7 +90,8 @@ def seen(value: object) -> Seen:
     """Return what a value is, without keeping it."""
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).removeprefix("torch.")
-        return Seen("tensor", dtype, tuple(value.shape), value.device.type, type(value).__name__)
+        shape, name = tuple(value.shape), type(value).__name__
+        return Seen("tensor", dtype, shape, value.device.type, name, has_slope=value.requires_grad)
     if isinstance(value, nn.Module):
         return Seen(
             "module",

@@ -132,6 +132,20 @@ def _compare_gradients() -> None:
     assert torch.equal(cache.kept, torch.zeros(3))
 
 
+def test_gradients_are_told_of_leaves_that_are_no_parameters() -> None:
+    scale, other = torch.zeros((), requires_grad=True), torch.ones((), requires_grad=True)
+    calls = (Call((torch.ones(3),), {}),)
+    old = gradients_of(lambda x: x * scale.exp() * other + scale, calls)
+    new = gradients_of(lambda x: x * scale.exp().item() * other + scale.item(), calls)
+    leaf = "a tensor of shape () that is no parameter ({})"
+
+    assert [name for name in old if name != "input 0.0"] == [leaf.format(0), leaf.format(1)]
+    assert gradient_difference(old, new, _bench(len).tolerance).startswith(
+        "the gradient of a tensor"
+    )
+    assert set(gradients_of(lambda _: other, calls)) == {"input 0.0", leaf.format(0)}
+
+
 def test_weights_may_be_others_and_come_back(in_fork: InFork) -> None:
     in_fork(_run_with_other_weights)
 
