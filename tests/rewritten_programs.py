@@ -109,6 +109,7 @@ def rewritten(path: Path, text: str, *, trains: bool) -> str:
     from capturelint.debug.settings import Settings
     from capturelint.debug.warmup import warmed_up
     from capturelint.rewrite.buffers import with_buffers
+    from capturelint.rewrite.origins import origins_of
     from capturelint.rewrite.proof.function import Rewriting
     from capturelint.rewrite.proof.trial import Bench
 
@@ -122,7 +123,7 @@ def rewritten(path: Path, text: str, *, trains: bool) -> str:
         modules = Modules(warm, backend, settings, ledger, Tally())
         (part,) = warm.instance.parts.values()
         bench = Bench(part, warm.instance, modules, backend, settings, lambda: None)
-        rewriting = Rewriting(str(path), "M.forward", text, bench)
+        rewriting = Rewriting(str(path), "M.forward", text, bench, (), origins_of(text))
         rewriting.run()
     return with_buffers(rewriting.text, rewriting.buffers)
 

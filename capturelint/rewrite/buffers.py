@@ -63,14 +63,21 @@ def own_name(tree: ast.Module, qualname: str) -> str:
 
 def with_buffers(text: str, buffers: Iterable[Buffer]) -> str:
     """Return a file in which classes make their buffers, and methods read them."""
+    wanted = list(dict.fromkeys(buffers))
+    made = making(text, wanted)
+    for buffer in wanted:
+        text = text.replace(buffer.placeholder, f"{buffer.own}.{buffer.name}")
+    return applied(text, [made]) if made.edits else text
+
+
+def making(text: str, buffers: Iterable[Buffer]) -> Fix:
+    """Return the edits by which the classes of a file make their buffers."""
     edits: list[Edit] = []
     wanted = list(dict.fromkeys(buffers))
     for cls in dict.fromkeys(one.cls for one in wanted):
         lines = [one for buffer in wanted if buffer.cls == cls for one in _registered(buffer, text)]
         edits.append(_edit(text, cls, lines))
-    for buffer in wanted:
-        text = text.replace(buffer.placeholder, f"{buffer.own}.{buffer.name}")
-    return applied(text, [Fix("proven", tuple(edits))]) if edits else text
+    return Fix("proven", tuple(edits))
 
 
 def _registered(buffer: Buffer, text: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from capturelint.finding import Edit, Fix
-from capturelint.source import split_lines
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -40,13 +39,6 @@ def applied(text: str, fixes: Iterable[Fix]) -> str:
         new = newline.join(edit.text.split("\n"))
         text = text[:start] + new + text[end:]
     return text
-
-
-def line_before(old: str, new: str, line: int) -> int:
-    """Return where a line of a new text, counted from 1, stood in the old one, or `line`."""
-    text = split_lines(new)[line - 1]
-    found = [at for at, one in enumerate(split_lines(old), start=1) if one == text]
-    return min(found, key=lambda at: abs(at - line), default=line)
 
 
 def unified_diff(old: str, new: str, path: str) -> str:

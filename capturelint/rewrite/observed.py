@@ -84,8 +84,8 @@ def function_named(text: str, path: str, qualname: str) -> Named:
 class Observed(Facts):
     """A function as a run showed it. `wants_gradients`: the case may ask for gradients of it; `trains`: it does so in each step.
 
-    `torch`: a global name that was torch when the function ran, "" if that is not known. `blamed`: the texts
-    of the lines to blame, none if these are not known.
+    `torch`: a global name that was torch when the function ran, "" if that is not known. `blamed`: the
+    lines to blame, None if these are not known.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Observed(Facts):
         wants_gradients: bool = True,
         torch: str = "",
         allowed: Allowed = NOTHING,
-        blamed: frozenset[str] = frozenset(),
+        blamed: frozenset[int] | None = None,
         trains: bool = False,
     ) -> None:
         shift = line_shift(named.facts)
@@ -119,8 +119,7 @@ class Observed(Facts):
 
     def may_be_blamed(self, node: cst.CSTNode) -> bool:
         """Return whether a statement begins on a line to blame, or it is not known which these are."""
-        line = self.source.line(self.span(node).line).strip()
-        return not self._blamed or line in self._blamed
+        return self._blamed is None or self.span(node).line in self._blamed
 
     def is_tensor(self, node: cst.CSTNode) -> bool:
         """Return whether an expression ran, and was a tensor each time."""

@@ -100,11 +100,11 @@ def _left(
     if report is None:
         return [], ""
     left: list[tuple[Culprit, str]] = []
-    for still in still_blamed(report, path, file.finished, name, rewriting.refused):
-        same = untouched(still, file.finished, group, file.original)
+    for still in still_blamed(report, path, file, name):
+        same = untouched(still, file, group)
         if not same:
             return [], f"once rewritten it is still to blame: {still.message.splitlines()[0]}"
-        why = why_stays(same[0], file.original, rewriting.shown)
+        why = why_stays(same[0], file.original, rewriting)
         if not is_partial:
             return [], why
         known = [one for one, _ in left]

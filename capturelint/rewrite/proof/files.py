@@ -9,7 +9,8 @@ from pathlib import Path
 
 from capturelint.lint.cache.content import digest
 from capturelint.lint.files import UnreadableFileError, decode, read_data
-from capturelint.rewrite.buffers import with_buffers
+from capturelint.rewrite.buffers import Buffer, making, with_buffers
+from capturelint.rewrite.origins import Origins, origins_after, origins_of
 from capturelint.rewrite.proof.function import Rewriting
 from capturelint.rewrite.proof.held import family
 from capturelint.rewrite.proof.kept import KeptError, kept
@@ -21,12 +22,13 @@ from capturelint.verdict import Culprit, Kept, Place
 class File:
     """A file while its functions are rewritten. `before`: its text without `excluded`, if any is.
 
-    `excluded`: lines of modules that run eagerly; `notes`: on these.
+    `origins`: where the lines of `text` stood in the `original`. `excluded`: lines of modules that run eagerly; `notes`: on these.
     """
 
     held: str
     text: str
     original: str
+    origins: Origins
     before: str = ""
     done: dict[str, tuple[Rewriting, list[Culprit]]] = field(default_factory=dict)
     excluded: tuple[Place, ...] = ()
@@ -35,9 +37,16 @@ class File:
     @property
     def finished(self) -> str:
         """The text with the buffers that its functions read."""
-        return with_buffers(
-            self.text, (one for done, _ in self.done.values() for one in done.buffers)
-        )
+        return with_buffers(self.text, self._buffers)
+
+    @property
+    def finished_origins(self) -> Origins:
+        """Where the lines of the text with its buffers stood in the original."""
+        return origins_after(self.origins, self.text, [making(self.text, self._buffers)])
+
+    @property
+    def _buffers(self) -> list[Buffer]:
+        return [one for done, _ in self.done.values() for one in done.buffers]
 
     @property
     def rewritten(self) -> list[Rewriting]:
@@ -49,7 +58,7 @@ class File:
         for _, group in self.done.values():
             yield from kept(group, why)
         self.done.clear()
-        self.text = self.original
+        self.text, self.origins = self.original, origins_of(self.original)
 
     def leave(self, left: Sequence[tuple[Culprit, str]]) -> Iterator[Kept]:
         """Count some lines as those that stay, each with why, though the file is written. Yield them."""
@@ -67,7 +76,7 @@ def file_at(path: str) -> File | None:
         text = decode(data, Path(path))
     except UnreadableFileError:
         return None
-    return File(digest(data), text, text)
+    return File(digest(data), text, text, origins_of(text))
 
 
 def check_names(rewriting: Rewriting, files: Iterable[File]) -> None:

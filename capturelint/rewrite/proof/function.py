@@ -13,17 +13,18 @@ import torch
 from capturelint.finding import Fix
 from capturelint.rewrite.allowed import NOTHING, Allowed
 from capturelint.rewrite.buffers import Buffer
-from capturelint.rewrite.compose import applied, line_before
+from capturelint.rewrite.compose import applied
 from capturelint.rewrite.form import Form, Grade, Refusal
 from capturelint.rewrite.imports import Torch
 from capturelint.rewrite.merging import ROWS, WHERE
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed
+from capturelint.rewrite.origins import Origins, Piece, origins_after, piece_at
 from capturelint.rewrite.patterns.order import Pattern, sites
 from capturelint.rewrite.proof.choosing import checked_rows, checked_where
 from capturelint.rewrite.proof.comparison import Comparison
 from capturelint.rewrite.proof.cost import computed
-from capturelint.rewrite.proof.held import CannotHoldError, borrower, value_of
+from capturelint.rewrite.proof.held import CannotHoldError, held_by
 from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.mutants import AS_RECORDED
 from capturelint.rewrite.proof.observing import Watch, check_both_ways, inputs_of
@@ -40,29 +41,33 @@ class Rewriting:
     """One function of a file while it is rewritten. `text` is of the whole file, as it is by now.
 
     `around`: the callables of the case, which may call the function elsewhere too, on other things.
-    `blamed`: the texts of the lines to blame, where these are known. `names`: global names that the new
+    `origins`: where the lines of `text` stood in the old file, whose lines all numbers are of that are told.
+    `blamed`: the lines to blame, where these are known. `names`: global names that the new
     code needs. `comparison`: what the proof showed. `refused`:
-    places that stay where a part may be rewritten, with why, by their text. `notes`: what forms say of
+    places that stay where a part may be rewritten, with why. `notes`: what forms say of
     themselves; `buffers`: what new code reads; `is_unsafe`: a form no longer raises where the old code did.
-    `computes`: what the new code computes more than the old, such as both arms. `shown`: what its old code showed.
+    `computes`: what the new code computes more than the old, such as both arms. `shown`: what its old code showed,
+    in a text whose `origins` were `began`.
     """
 
     path: str
     qualname: str
     text: str
     bench: Bench
-    around: Sequence[Bench] = ()
+    around: Sequence[Bench]
+    origins: Origins
     functions: list[FunctionType] = field(default_factory=list)
     names: dict[str, object] = field(default_factory=dict)
     allowed: Allowed = NOTHING
-    blamed: frozenset[str] = frozenset()
+    blamed: frozenset[int] = frozenset()
     notes: list[str] = field(default_factory=list)
     is_unsafe: bool = False
     buffers: list[Buffer] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[Piece, str] = field(default_factory=dict)
     before: str = ""
     computes: dict[str, None] = field(default_factory=dict)
     shown: Observation | None = None
+    began: Origins = ()
     comparison: Comparison = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,7 +78,7 @@ class Rewriting:
 
         Raises `KeptError` for the first place that stays, or, if a part may be rewritten, if all do.
         """
-        self.before = self.text
+        self.before, self.began = self.text, self.origins
         self.functions = functions_of(self.path, self.qualname)
         inputs = list(inputs_of(self.text, self.path, self.qualname, self.bench))
         self.comparison.run_old_with_one_row()
@@ -104,8 +109,10 @@ class Rewriting:
         """
         recorded = [one for one in inputs if one.name == AS_RECORDED]
         observed, *_ = self._observed(recorded)
-        places = (observed.text(node) for node in sites(observed))
-        return not all(text in self.refused for text in places)
+        return not all(self._piece(node, observed) in self.refused for node in sites(observed))
+
+    def _piece(self, node: cst.CSTNode, observed: Observed) -> Piece:
+        return piece_at(observed.span(node), observed.text(node), self.origins)
 
     def _step(self, observed: Observed, reference: Reference) -> bool:
         """Rewrite the next place, and return whether there was one."""
@@ -116,15 +123,15 @@ class Rewriting:
         if known is None:
             raise KeptError("what `torch` is called in its file cannot be told")
         for node, patterns in places.items():
-            text = observed.text(node)
-            if text in self.refused:
+            piece = self._piece(node, observed)
+            if piece in self.refused:
                 continue
             try:
                 self._rewrite(node, patterns, observed, known, reference)
             except KeptError as error:
                 if not self.allowed.partial:
                     raise
-                self.refused[text] = str(error)
+                self.refused[piece] = str(error)
             else:
                 return True
         return False
@@ -144,13 +151,13 @@ class Rewriting:
             if isinstance(forms, Refusal):
                 if forms.code == "UNSEEN":
                     # What never ran stands where no input led, which says more.
-                    check_both_ways(pattern.tests(node, observed), observed)
-                reasons.append(f"line {line_before(self.before, self.text, forms.line)}: {forms}")
+                    check_both_ways(pattern.tests(node, observed), observed, self.origins)
+                reasons.append(f"line {self.origins[forms.line - 1]}: {forms}")
                 continue
             if not forms:
                 continue
             try:
-                check_both_ways(pattern.tests(node, observed), observed)
+                check_both_ways(pattern.tests(node, observed), observed, self.origins)
                 self.text = self._first_proven(forms, known, reference)
             except KeptError as error:
                 reasons.append(str(error))
@@ -164,7 +171,7 @@ class Rewriting:
 
         Inputs come back marked, as `Watch.marked` has it.
         """
-        watch = Watch(self.text, self.path, self.qualname)
+        watch = Watch(self.text, self.path, self.qualname, self.origins)
         with self._running(watch.code, {**watch.names, **self.names}):
             came = watch.came(inputs, self.bench, self.around)
         seen = watch.seen(self.functions, self.bench, self.allowed, self.blamed)
@@ -176,18 +183,19 @@ class Rewriting:
         reference.add_changes(self.bench)
         reasons: list[str] = []
         for form in forms:
-            text = applied(self.text, [Fix(form.grade.value, (*form.edits, *known.edits))])
+            fix = Fix(form.grade.value, (*form.edits, *known.edits))
+            text = applied(self.text, [fix])
             try:
                 code = code_in(compile(text, self.path, "exec"), self.qualname)
             except SyntaxError as error:
                 reasons.append(f"what was written in its place does not parse: {error.msg}")
                 continue
-            names: dict[str, object] = {WHERE: checked_where, ROWS: checked_rows, known.name: torch}
             try:
-                names.update(self._held(form))
+                held = self._held(form)
             except CannotHoldError as error:
                 reasons.append(str(error))
                 continue
+            names = {WHERE: checked_where, ROWS: checked_rows, known.name: torch, **held}
             is_unsafe = form.grade is Grade.UNSAFE
             against = reference.of_what_ran() if is_unsafe else reference
             with self._running(code, {**self.names, **names}):
@@ -195,6 +203,7 @@ class Rewriting:
                 if not reason and not (is_unsafe or self.is_unsafe):
                     reason = self.comparison.with_others()
             if not reason:
+                self.origins = origins_after(self.origins, self.text, [fix])
                 self.is_unsafe = self.is_unsafe or is_unsafe
                 self.names |= {known.name: torch, **self._held(form)}
                 self.buffers += form.buffers
@@ -205,16 +214,7 @@ class Rewriting:
         raise KeptError(reasons[0])
 
     def _held(self, form: Form) -> dict[str, object]:
-        """Return the tensors of the buffers of a form, by the names that stand for them."""
-        table = self.functions[0].__globals__ if form.buffers else {}
-        backend = self.bench.backend
-        held: dict[str, object] = {
-            one.placeholder: backend.place(value_of(one, table)) for one in form.buffers
-        }
-        for one in self.classes(form.buffers).values():
-            if name := borrower(self.functions, one):
-                raise CannotHoldError(f"`{name}` has this method too, and no such buffer")
-        return held
+        return held_by(form.buffers, self.functions, self.bench.backend.place)
 
     def classes(self, buffers: Sequence[Buffer]) -> dict[str, type]:
         """Return the classes that get some buffers, by the names of these."""

@@ -7,7 +7,7 @@ import gc
 import inspect
 import itertools
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +19,21 @@ from capturelint.rewrite.buffers import Buffer
 
 class CannotHoldError(Exception):
     """A module cannot hold a buffer, or would change it. The text says why."""
+
+
+def held_by(
+    buffers: Sequence[Buffer], functions: Sequence[FunctionType], place: Callable[[Any], Any]
+) -> dict[str, object]:
+    """Return the tensors of buffers that functions read, by the names that stand for them.
+
+    `place`: puts one on the device. Raises `CannotHoldError`.
+    """
+    table = functions[0].__globals__ if buffers else {}
+    held = {one.placeholder: place(value_of(one, table)) for one in buffers}
+    for one in {one.name: table[one.cls] for one in buffers}.values():
+        if name := borrower(functions, one):
+            raise CannotHoldError(f"`{name}` has this method too, and no such buffer")
+    return held
 
 
 def value_of(buffer: Buffer, names: Mapping[str, Any]) -> Tensor:

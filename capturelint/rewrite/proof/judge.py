@@ -146,22 +146,24 @@ class _Work:
         file = self._files[path]
         bench = self._bench(part, step)
         around = [self._bench(one, step) for one in self._warm.instance.parts.values()]
-        blamed = frozenset(one.place.source.strip() for one in culprits if one.place)
+        blamed = frozenset(one.place.line for one in culprits if one.place)
         rewriting = Rewriting(
-            path, qualname, file.text, bench, around, allowed=self._allowed, blamed=blamed
+            *(path, qualname, file.text, bench, around, file.origins),
+            allowed=self._allowed,
+            blamed=blamed,
         )
         if not rewriting.run():
             for one in culprits:
-                self._kept += kept([one], why_stays(one, file.original, rewriting.shown))
+                self._kept += kept([one], why_stays(one, file.original, rewriting))
             return
         check_names(rewriting, self._files.values())
         stays: list[Culprit] = []
-        for one, why in refused_lines(
-            culprits, file.original, rewriting.text, qualname, rewriting.refused
-        ):
+        for one, why in refused_lines(culprits, file.original, rewriting):
             stays.append(one)
             self._kept += kept([one], why)
-        file.text = rewriting.text
+        if len(stays) == len(culprits):
+            return
+        file.text, file.origins = rewriting.text, rewriting.origins
         file.done[qualname] = rewriting, [one for one in culprits if one not in stays]
 
     def _bench(self, part: Part, step: str) -> Bench:

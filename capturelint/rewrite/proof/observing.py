@@ -14,6 +14,7 @@ from capturelint.finding import Span
 from capturelint.rewrite.allowed import Allowed
 from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import Observed, function_named
+from capturelint.rewrite.origins import Origins
 from capturelint.rewrite.proof.kept import KeptError
 from capturelint.rewrite.proof.mutants import AS_RECORDED, constants_in, mutants
 from capturelint.rewrite.proof.recorder import NAME, Recorder
@@ -48,7 +49,8 @@ Outcomes: TypeAlias = dict[Span, set[bool]]
 class Watch:
     """One function of a file, to run under watch with `code` and `names`; then `seen` tells what it showed."""
 
-    def __init__(self, text: str, path: str, qualname: str) -> None:
+    def __init__(self, text: str, path: str, qualname: str, origins: Origins) -> None:
+        self._origins = origins
         self._named = function_named(text, path, qualname)
         self._source = SourceFile.of(text)
         self._observation = Observation()
@@ -68,7 +70,9 @@ class Watch:
             for calls in other.part.steps[:_STEPS]:
                 other.came(calls)
         if line := self._observation.endless:
-            raise KeptError(f"line {line}: its loop has no bound; choose a maximum of turns")
+            raise KeptError(
+                f"line {self._origins[line - 1]}: its loop has no bound; choose a maximum of turns"
+            )
         if all(one.seen is None for one in came):
             raise KeptError(f"alone its module raises {came[0].raised}: {came[0].said}")
         return came
@@ -100,17 +104,18 @@ class Watch:
         functions: Sequence[FunctionType],
         bench: Bench,
         allowed: Allowed,
-        blamed: frozenset[str],
+        blamed: frozenset[int],
     ) -> Observed:
-        """Return what the runs showed. `functions`: those that ran; `blamed`: texts of lines to blame."""
+        """Return what the runs showed. `functions`: those that ran; `blamed`: lines to blame in the old file."""
         is_named = all(one.__globals__.get("torch") is torch for one in functions)
+        lines = enumerate(self._origins, start=1)
         mode = bench.instance.case.mode
         return Observed(
             *(self._named, self._source, self._observation),
             wants_gradients=mode != "inference",
             torch="torch" if is_named else "",
             allowed=allowed,
-            blamed=blamed,
+            blamed=frozenset(at for at, old in lines if old in blamed) if blamed else None,
             trains=mode == "train",
         )
 
@@ -123,12 +128,14 @@ def _together(each: Sequence[Outcomes]) -> Outcomes:
     return found
 
 
-def check_both_ways(tests: Sequence[cst.BaseExpression], observed: Observed) -> None:
+def check_both_ways(
+    tests: Sequence[cst.BaseExpression], observed: Observed, origins: Origins
+) -> None:
     """Raise `KeptError` unless inputs led to both outcomes of each condition of a place."""
     for test in tests:
         reached = observed.observation.outcomes.get(observed.span(test), set())
         if reached != {True, False}:
             came = " and ".join(str(one) for one in sorted(reached)) or "nothing"
             raise KeptError(
-                f"line {observed.span(test).line}: not proven, as inputs led to {came} alone"
+                f"line {origins[observed.span(test).line - 1]}: not proven, as inputs led to {came} alone"
             )

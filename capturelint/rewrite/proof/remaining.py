@@ -4,69 +4,89 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from capturelint.rewrite.observation import Observation
 from capturelint.rewrite.observed import function_named
+from capturelint.rewrite.origins import Piece
+from capturelint.rewrite.proof.files import File
+from capturelint.rewrite.proof.function import Rewriting
 from capturelint.rewrite.unknown import NEVER_RAN, NO_PATTERN, why_unknown
 from capturelint.source import split_lines
 from capturelint.verdict import Culprit, Report
 
 
 def refused_lines(
-    culprits: Sequence[Culprit], old: str, new: str, qualname: str, refused: Mapping[str, str]
+    culprits: Sequence[Culprit], old: str, rewriting: Rewriting
 ) -> Iterator[tuple[Culprit, str]]:
     """Yield the culprits in a function whose lines its new text still holds as refused, each with why.
 
-    `refused`: pieces of it that are known to stay, with why.
+    `old`: the file as it was.
     """
-    path = next((one.place.path for one in culprits if one.place), "")
-    facts = function_named(new, path, qualname).facts
-    lines = split_lines(new)[facts.first_line - 1 : facts.end_line]
-    held = frozenset(line.strip() for line in lines)
+    new = split_lines(rewriting.text)
     for one in culprits:
-        line = _line_of(one, old)
-        whys = (why for piece, why in refused.items() if _is_in(line, piece))
-        why = next(whys, "") if line in held else ""
-        if why:
+        number = one.place.line if one.place else 0
+        lines = (line for line, at in zip(new, rewriting.origins, strict=True) if at == number)
+        whys = (_why_refused(line, number, old, rewriting.refused) for line in lines)
+        if why := next(filter(None, whys), ""):
             yield one, why
 
 
-def still_blamed(
-    report: Report, path: str, text: str, qualname: str, refused: Mapping[str, str]
-) -> list[Culprit]:
-    """Return what a report blames of a function as `text` has it, but for pieces that are refused."""
-    facts = function_named(text, path, qualname).facts
+def still_blamed(report: Report, path: str, file: File, qualname: str) -> list[Culprit]:
+    """Return what a report blames of a function as its file has it, but for pieces that are refused."""
+    facts = function_named(file.finished, path, qualname).facts
+    rewriting, _ = file.done[qualname]
     return [
         one
         for one in report.culprits
         if one.place is not None
         and one.place.path == path
         and facts.first_line <= one.place.line <= facts.end_line
-        and not any(_is_in(_line_of(one, text), piece) for piece in refused)
+        and not _why_refused(
+            _line(file.finished, one.place.line),
+            file.finished_origins[one.place.line - 1],
+            file.original,
+            rewriting.refused,
+        )
     ]
 
 
-def untouched(still: Culprit, new: str, culprits: Sequence[Culprit], old: str) -> list[Culprit]:
+def untouched(still: Culprit, file: File, culprits: Sequence[Culprit]) -> list[Culprit]:
     """Return the culprits whose line is still to blame as it was.
 
     None if the line is one that was not to blame, or not of that, or was written anew.
     """
-    line = _line_of(still, new)
-    return [one for one in culprits if _line_of(one, old) == line and one.effect is still.effect]
+    assert still.place is not None, "others are not asked about"
+    line = _line(file.finished, still.place.line)
+    origin = file.finished_origins[still.place.line - 1]
+    if line != _line(file.original, origin):
+        return []
+    return [
+        one
+        for one in culprits
+        if one.place is not None and one.place.line == origin and one.effect is still.effect
+    ]
 
 
-def why_stays(culprit: Culprit, old: str, shown: Observation | None) -> str:
-    """Return why a line stays that nothing rewrites. `shown`: what its function showed, if that is known."""
+def why_stays(culprit: Culprit, old: str, rewriting: Rewriting) -> str:
+    """Return why a line stays that nothing rewrites. `old`: the file as it was."""
     line = culprit.place.line if culprit.place else 0
-    if shown is not None and shown.never_ran(line):
+    shown, lines = rewriting.shown, enumerate(rewriting.began, start=1)
+    if shown is not None and any(shown.never_ran(at) for at, before in lines if before == line):
         return f"line {line}: {NEVER_RAN}"
     why = why_unknown(culprit, old)
     return f"line {line}: {why}" if why == NO_PATTERN else why
 
 
-def _is_in(line: str, piece: str) -> bool:
-    return line in piece or piece in line
+def _why_refused(line: str, origin: int, old: str, refused: Mapping[Piece, str]) -> str:
+    """Return why a line stays that stood at `origin` of the old file; "" if no refused piece is on it."""
+    is_as_it_was = line.strip() == _line(old, origin)
+    whys = {
+        (one.last - one.first, len(one.text)): why
+        for one, why in refused.items()
+        if one.first <= origin <= one.last and (is_as_it_was or one.text in line)
+    }
+    # Of pieces around each other the innermost says most of a line.
+    return whys[min(whys)] if whys else ""
 
 
-def _line_of(culprit: Culprit, text: str) -> str:
-    lines, place = split_lines(text), culprit.place
-    return lines[place.line - 1].strip() if place and place.line <= len(lines) else ""
+def _line(text: str, number: int) -> str:
+    lines = split_lines(text)
+    return lines[number - 1].strip() if number <= len(lines) else ""

@@ -26,7 +26,7 @@ def observed(
     *given: Any,
     name: str = "step",
     allowed: Allowed = NOTHING,
-    blamed: frozenset[str] = frozenset(),
+    blamed: frozenset[int] | None = None,
 ) -> Observed:
     """Return a function after a run, as if its tensors had been on a GPU."""
     from capturelint.rewrite.proof.recorder import NAME, Recorder

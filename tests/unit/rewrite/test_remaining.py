@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from capturelint.finding import Effect
+from capturelint.rewrite.proof.files import File
 from capturelint.rewrite.proof.remaining import untouched
 from capturelint.verdict import Certainty, Culprit, Place
 from tests.unit.rewrite.cases import Example, judged
@@ -182,9 +183,40 @@ def _culprit(line: int, effect: Effect = Effect.REFUSES) -> Culprit:
 
 def test_a_line_is_untouched_where_its_text_and_what_is_wrong_are_the_same() -> None:
     # A form feed and the like end no line of Python.
-    old, new = "a\nb\nc # \f\u2028\nb\n", "b\nd # \x0b\x1c\nb\n"
+    file = File("", "b\nd # \x0b\x1c\nb\n", "a\nb\nc # \f\u2028\nb\n", (2, 3, 4, 5))
     before = [_culprit(1), _culprit(2), _culprit(4)]
 
-    assert untouched(_culprit(1), new, before, old) == before[1:]
-    assert untouched(_culprit(2), new, before, old) == []
-    assert untouched(_culprit(1, Effect.STALE), new, before, old) == []
+    assert untouched(_culprit(1), file, before) == before[1:2]
+    assert untouched(_culprit(2), file, before) == []
+    assert untouched(_culprit(3), file, before) == before[2:]
+    assert untouched(_culprit(1, Effect.STALE), file, before) == []
+
+
+_TWICE = [
+    "if x.mean() > 0:",
+    "    self.count = 1",
+    "y = x * 3",
+    "if x.mean() > 0:",
+    "    y = y * 2",
+    "y = y + 1",
+    "if x.mean() > 0:",
+    "    self.count = 2",
+    "return y * x.max().item() + y.min().item() ** self.count",
+]
+
+
+def test_of_lines_of_one_text_each_has_its_own_reason(tmp_path: Path, in_fork: InFork) -> None:
+    in_fork(partial(_each_of_one_text, tmp_path))
+
+
+def _each_of_one_text(folder: Path) -> None:
+    report = _report(folder, _TWICE, is_partial=True)
+    (rewrite,) = report.rewrites
+    at = _BRANCH + 2
+
+    assert [place.line for place in rewrite.places] == [_BRANCH, at + 3]
+    assert [(one.place.line, one.reason.partition(":")[0]) for one in report.kept] == [
+        (at, f"line {at + 1}"),
+        (at + 6, f"line {at + 7}"),
+        (at + 8, f"line {at + 8}"),
+    ]

@@ -97,7 +97,7 @@ def test_a_routine_without_another_form_is_known_where_it_is_to_blame() -> None:
     x = torch.ones(1, 1)
     found = [
         bool(decomposed.sites(observed(text, x, None, None, None, blamed=frozenset({line}))))
-        for line in ("y = torch.linalg.svd(x)", "return y.S.item()")
+        for line in (text.count("\n") - 1, text.count("\n"))
     ]
 
     assert found == [True, False]
@@ -119,7 +119,7 @@ def test_of_two_checks_the_one_to_blame_is_written() -> None:
     facts = observed(
         "\n".join(["import torch", HEAD.rstrip(), *lines]),
         *(torch.ones(4, 3), torch.tensor([True, False]), None, None),
-        blamed=frozenset({lines[1].strip()}),
+        blamed=frozenset({2 + HEAD.count("\n") + 1}),
     )
 
     assert [facts.text(one) for one in asserted.sites(facts)] == [lines[1].strip()]
