@@ -1,4 +1,4 @@
-"""Written numbers that a module makes once, as a buffer at the end of its `__init__`."""
+"""Written numbers that a module makes once, as a buffer, first of all in its `__init__`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from capturelint.source import split_lines
 
 _INIT = "__init__"
 _OTHER_WAYS = ("__new__", "__copy__", "__deepcopy__", "__setstate__", "__reduce__", "__reduce_ex__")
+_LISTING = frozenset(("buffers", "named_buffers", "_buffers"))
 _WIDTH = 100
 
 
@@ -47,9 +48,12 @@ def why_no_buffer(tree: ast.Module, qualname: str) -> str:
         return "the `__init__` of its class may end early"
     if any(_makes_without_init(one) for one in ast.walk(tree)):
         return "its file makes or copies modules in another way than by `__init__`"
-    calls = [one for one in init.body if isinstance(one, ast.Expr)]
-    if not any(ast.unparse(one).startswith("super().__init__(") for one in calls):
-        return "the `__init__` of its class does not call that of `nn.Module`"
+    if any(map(_lists_buffers, ast.walk(tree))):
+        return "its file goes through the buffers of modules, and would meet a new one"
+    if any(_is_of_class(one, cls, method) for one in ast.walk(tree)):
+        return f"its file names `{cls}.{method}`, which may run on what has no such buffer"
+    if _start(init) is None:
+        return "the `__init__` of its class does not call that of `nn.Module` on lines of its own"
     return ""
 
 
@@ -96,14 +100,25 @@ def _registered(buffer: Buffer, text: str) -> Iterator[str]:
 
 
 def _edit(text: str, cls: str, lines: list[str]) -> Edit:
-    """Return the edit that adds lines to the end of a class's `__init__`."""
+    """Return the edit that adds lines to a class's `__init__`, before any that may read a buffer."""
     init = _method(ast.parse(text), cls, _INIT)
-    assert init is not None, "that was asked before"
-    last = init.body[-1].end_lineno or init.lineno
-    end = len(split_lines(text)[last - 1])
-    indent = " " * init.body[0].col_offset
+    start = None if init is None else _start(init)
+    assert start is not None, "that was asked before"
+    held, last = split_lines(text), start.end_lineno or start.lineno
+    end = len(held[last - 1])
+    indent = held[start.lineno - 1][: start.col_offset]  # of spaces or tabs
     new = "".join(f"\n{indent}{line}" for line in lines)
     return Edit(Span(last, end, last, end), new)
+
+
+def _start(init: ast.FunctionDef) -> ast.Expr | None:
+    """Return the statement that calls the `__init__` of `nn.Module`, None if it shares its lines, or there is none."""
+    for number, one in enumerate(init.body):
+        if isinstance(one, ast.Expr) and ast.unparse(one).startswith("super().__init__("):
+            beside = (*init.body[:number], *init.body[number + 1 :])
+            taken = {line for other in beside for line in (other.lineno, other.end_lineno)}
+            return None if taken & {one.lineno, one.end_lineno} else one
+    return None
 
 
 def _method(tree: ast.Module, cls: str, name: str) -> ast.FunctionDef | None:
@@ -120,6 +135,20 @@ def _method(tree: ast.Module, cls: str, name: str) -> ast.FunctionDef | None:
 
 def _leaves(node: ast.AST) -> bool:
     return isinstance(node, ast.Return | ast.Yield | ast.YieldFrom)
+
+
+def _lists_buffers(node: ast.AST) -> bool:
+    """Return whether code reads all buffers of something, or names what lists them."""
+    if isinstance(node, ast.Constant):
+        return node.value in _LISTING
+    return isinstance(node, ast.Attribute) and node.attr in _LISTING
+
+
+def _is_of_class(node: ast.AST, cls: str, method: str) -> bool:
+    """Return whether code reads a method from its class, as in `Model.pick(other, x)`."""
+    if not isinstance(node, ast.Attribute) or node.attr != method:
+        return False
+    return ast.unparse(node.value).rpartition(".")[2] == cls
 
 
 def _makes_without_init(node: ast.AST) -> bool:

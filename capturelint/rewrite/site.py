@@ -89,6 +89,10 @@ class Facts:
         """Return the text of a node as it is in the file."""
         return self.text_at(self.span(node))
 
+    def enclosed(self, node: cst.BaseExpression) -> str:
+        """Return the text of an expression, in parentheses if it stands in some."""
+        return f"({self.text(node)})" if node.lpar else self.text(node)
+
     def text_at(self, span: Span) -> str:
         """Return the text of the file under a span."""
         lines = list(self.source.lines[span.line - 1 : span.end_line])

@@ -71,7 +71,7 @@ def _call(node: cst.Call, facts: Observed, torch: str) -> list[tuple[Edit, Buffe
     parent = next(facts.around(node))
     target = parent.targets[0].target if isinstance(parent, cst.Assign) else None
     name = target.value if isinstance(target, cst.Name) else "values"
-    text = f"{torch}.tensor({facts.text(data)}, dtype={torch}.{kinds.pop()})"
+    text = f"{torch}.tensor({facts.enclosed(data)}, dtype={torch}.{kinds.pop()})"
     buffer = _buffer(f"{name}_", text, facts, 0)
     copy = "" if _is_only_read(node, facts) else ".clone()"
     return [(Edit(facts.span(node), f"{buffer.placeholder}{copy}"), buffer)]

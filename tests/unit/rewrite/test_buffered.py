@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402 - needs torch
 
 from capturelint.rewrite.patterns import buffered  # noqa: E402
-from capturelint.rewrite.proof.held import CannotHoldError, borrower, family, value_of  # noqa: E402
+from capturelint.rewrite.proof.held import CannotHoldError, borrower, caller, family, value_of  # noqa: E402
 
 if TYPE_CHECKING:
     from capturelint.rewrite.patterns.order import Pattern
@@ -51,6 +51,8 @@ def _written(body: str) -> str:
         ("x[:, [4, 0, 7]]", "x[:, me.rows_]", '"rows_", torch.tensor([4, 0, 7], dtype=torch.int64)'),
         ("x[:2, :2] * torch.tensor([0.5, 2], device=x.device)", "x[:2, :2] * me.values_",
          '"values_", torch.tensor([0.5, 2], dtype=torch.float32)'),
+        ("x * torch.tensor((1, 2, 4, 5, 3, 0, 1, 2, 9), device=x.device)", "x * me.values_",
+         '"values_", torch.tensor((1, 2, 4, 5, 3, 0, 1, 2, 9), dtype=torch.int64)'),
         ("torch.tensor([[1, 2], [3, 4]], dtype=torch.int8).to(x.device)", "me.values_.clone()",
          '"values_", torch.tensor([[1, 2], [3, 4]], dtype=torch.int8)'),
     ],
@@ -101,6 +103,18 @@ def test_what_is_not_written_out_is_no_place(body: str) -> None:
         (f"class C:\n  class A:\n{INIT}    def f(self): ...\n", "A.f", "it is no plain method"),
         (f"class A:\n{INIT}    def f(self): ...\nclass A:\n{INIT}    def f(self): ...\n", "A.f",
          "it is no plain method"),
+        ("class A:\n    def __init__(self):\n        super().__init__(); self(1)\n    def f(self): ...\n",
+         "A.f", "the `__init__` of its class does not call that of `nn.Module` on lines of its own"),
+        ("class A:\n    def __init__(self):\n        k = 1; super().__init__()\n    def f(self): ...\n",
+         "A.f", "the `__init__` of its class does not call that of `nn.Module` on lines of its own"),
+        (f"class A:\n{INIT}    def f(self): ...\n    def g(me):\n        return [*me.named_buffers()]\n",
+         "A.f", "its file goes through the buffers"),
+        (f"class A:\n{INIT}    def f(self): ...\ndef g(m): return getattr(m, 'buffers')()\n",
+         "A.f", "its file goes through the buffers"),
+        (f"class A:\n{INIT}    def f(self): ...\ndef g(m): return m.register_buffer, m.buffers_\n", "A.f", ""),
+        (f"class A:\n{INIT}    def f(self): ...\nclass B:\n    def g(self): return A.f(self)\n",
+         "A.f", "its file names `A.f`"),
+        (f"class A:\n{INIT}    def f(self): ...\nclass B:\n    def g(self, b, A_): return b.f(A_.f)\n", "A.f", ""),
     ],
 )  # fmt: skip
 def test_a_buffer_needs_an_init_that_runs_to_its_end(text: str, name: str, reason: str) -> None:
@@ -109,11 +123,24 @@ def test_a_buffer_needs_an_init_that_runs_to_its_end(text: str, name: str, reaso
     assert (said[: len(reason)] if reason else said) == reason
 
 
-def test_what_ends_an_init_stays_before_its_buffers() -> None:
-    text = "class A:\n    def __init__(this):\n        super().__init__()\n        this.k = (\n            1\n        )  # last"
-    new = with_buffers(text, [Buffer("A", "self", "t", "torch.tensor([1])")] * 2)
+def test_what_an_init_does_may_read_its_buffers() -> None:
+    start = "class A:\n    def __init__(this):\n        super().__init__(\n        )  # first"
+    rest = "\n        this.k = this(1)"
+    new = with_buffers(start + rest, [Buffer("A", "self", "t", "torch.tensor([1])")] * 2)
 
-    assert new == f'{text}\n        this.register_buffer("t", torch.tensor([1]), persistent=False)'
+    assert new == (
+        f'{start}\n        this.register_buffer("t", torch.tensor([1]), persistent=False){rest}'
+    )
+
+
+def test_a_buffer_is_indented_as_its_class_is() -> None:
+    text = "class A:\n\tdef __init__(self):\n\t\tsuper().__init__()\n"
+    made = f"torch.tensor([{', '.join('0.5' for _ in range(30))}])"
+    new = with_buffers(text, [Buffer("A", "self", "t", made)])
+    ast.parse(new)
+
+    assert new.startswith(f"{text}\t\tself.register_buffer(\n")
+    assert new.endswith(f"{made},\n\t\t    persistent=False,\n\t\t)\n")
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
@@ -191,6 +218,86 @@ def test_a_class_derived_from_it_has_to_call_its_init() -> None:
     assert family(Plain) == {Plain, _Calling, _Below, Skipping}
     with pytest.raises(CannotHoldError, match=r"`Skipping.__init__` may not call that of `Plain`"):
         value_of(buffer, names)
+
+
+class _Dry(nn.Module):
+    """Runs itself while it is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.k = self.size()
+
+    def size(self) -> int:
+        """Return what a class derived from it may compute with a buffer."""
+        return 1
+
+
+class _Quiet(nn.Module):
+    """Runs nothing of its own while it is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList()
+        self.layers.append(nn.Linear(1, 1))
+        self.register_buffer("held", torch.zeros(1))
+
+
+class _Told(_Quiet):
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = repr(self)
+
+
+class _OfDry(_Dry):
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class _OfQuiet(_Quiet):
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class _OfTold(_Told):
+    def __init__(self) -> None:
+        super().__init__()
+
+
+def test_no_base_may_run_what_reads_a_buffer_before_there_is_one() -> None:
+    names = {"OfDry": _OfDry, "OfQuiet": _OfQuiet, "OfTold": _OfTold}
+    value_of(Buffer("OfQuiet", "self", "t", "torch.tensor([1])"), names)
+
+    for one, base in (("OfDry", "_Dry"), ("OfTold", "_Told")):
+        with pytest.raises(
+            CannotHoldError, match=rf"`{base}.__init__` may call what reads a buffer"
+        ):
+            value_of(Buffer(one, "self", "t", "torch.tensor([1])"), names)
+
+
+def _lending(module: nn.Module, x: Tensor) -> object:
+    return [Lent.pick(cast("Lent", module), one) for one in x]
+
+
+class Lent(nn.Module):
+    """Has a method that a function calls on others."""
+
+    def pick(self, x: Tensor) -> Tensor:
+        """Return what it is given."""
+        return x
+
+    def kept(self, x: Tensor) -> Tensor:
+        """Return what it is given."""
+        return x
+
+
+def test_a_function_may_call_a_method_of_the_class_on_others() -> None:
+    lent, kept = (
+        [cast("FunctionType", one)] for one in (Lent.__dict__["pick"], Lent.__dict__["kept"])
+    )
+
+    assert caller(lent, Lent) == "_lending"
+    assert caller(kept, Lent) == ""
+    assert caller(lent, Half) == ""
 
 
 def test_a_class_may_borrow_a_method() -> None:
