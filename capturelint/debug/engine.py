@@ -10,6 +10,7 @@ from functools import partial
 
 from capturelint.debug.attempts.attempt import Tally
 from capturelint.debug.backend import Backend, CannotTellError
+from capturelint.debug.bypassed import Bypassed, eager_calls
 from capturelint.debug.cases.case import Case
 from capturelint.debug.cases.mistakes import CaseError
 from capturelint.debug.cold_captures import judge_cold
@@ -140,6 +141,14 @@ class _Run:
         instance = warm.instance
         modules = Modules(warm, self.backend, self.settings, self.ledger, self.tally)
         dry = {name: self._dry_pass(name, instance, modules) for name in instance.parts}
+        modules.bypassed = Bypassed(
+            dry.values(),
+            lambda: eager_calls(
+                *(instance, modules.from_start, self.backend, self.settings),
+                ledger=self.ledger,
+                tally=self.tally,
+            ),
+        )
         modules.hazards = tuple(one for each in dry.values() for one in each.hazards)
         self.findings.executed = executed(
             list(dry.values()), self.settings.asked, warm.changes, instance.steps.held
@@ -213,7 +222,7 @@ class _Run:
             judged = ", ".join(one or ROOT for one in roots)
             self.findings.note(f"{ONLY}{judged or 'none, as none that is not left out was called'}")
         else:
-            self.findings.add_not_called(name, instance, dry)
+            self.findings.add_not_called(name, instance, dry, modules.bypassed.met)
 
     def _soak(self, name: str, warm: Warm, modules: Modules) -> None:
         """Replay the callable `name` many more times, if it passed."""

@@ -139,6 +139,7 @@ _FORMS: Mapping[str, str] = {
     "load": LOADING,
     "warm up": "warming up",
     "dry pass": "running {} as if capturing",
+    "eager pass": "running all callables eagerly",
     "cold": "judging {} without warm-up",
     "cold-with-gradients": "judging {} without warm-up, with gradients",
     "cold-dry": "running {} as if capturing, without warm-up",

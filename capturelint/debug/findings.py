@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from torch import nn
@@ -32,6 +32,7 @@ from capturelint.verdict import (
 )
 
 _MOST_CHANGES = 3
+_BYPASSED = "called eagerly, but not while a stream is being captured"
 # Verdicts on graphs that lines which freeze something may explain.
 _STALE = frozenset({Verdict.STALE, Verdict.WORK_MISSING, Verdict.EMPTY_GRAPH})
 
@@ -171,8 +172,13 @@ class Findings:
             elif pads.verdict.rank < before.verdict.rank:
                 self._modules[self._modules.index(before)] = pads
 
-    def add_not_called(self, name: str, instance: Instance, dry: DryPass) -> None:
-        """Add the outermost modules of the callable `name` that could be called and were not."""
+    def add_not_called(
+        self, name: str, instance: Instance, dry: DryPass, bypassed: Collection[str]
+    ) -> None:
+        """Add the outermost modules of the callable `name` that could be called and were not.
+
+        `bypassed`: those that eager calls alone run.
+        """
         judged = {one.path for one in self._modules}
         # A pass that broke off early tells nothing about what would have come.
         if dry.broke:
@@ -184,9 +190,13 @@ class Findings:
             was_called = path in judged or dry.calls.get(path)
             if can_be_called and not is_inside and not was_called:
                 idle.append(path)
+                why = _BYPASSED if path in bypassed else ""
                 self._modules.append(
-                    ModuleVerdict(path, type(module).__name__, Verdict.NOT_CALLED, 0)
+                    ModuleVerdict(path, type(module).__name__, Verdict.NOT_CALLED, 0, why)
                 )
+        known = [path for path in bypassed if is_below(path, name)]
+        if known:
+            self._notes.append(f"{_BYPASSED}, and not judged: {', '.join(known)}")
 
     def report(
         self, *, backend: str, environment: Mapping[str, str], notes: Sequence[str]

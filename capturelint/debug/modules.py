@@ -15,6 +15,7 @@ from capturelint.debug.attempts.recording import Level, record
 from capturelint.debug.attempts.refused import first_line
 from capturelint.debug.attempts.replaced import StandIns
 from capturelint.debug.backend import Backend
+from capturelint.debug.bypassed import Bypassed
 from capturelint.debug.instance import modes_of
 from capturelint.debug.ledger import Ledger
 from capturelint.debug.outcome import Outcome
@@ -34,7 +35,7 @@ class Modules:
 
     Every attempt starts from its state after the warm-up. `parts`: those known so far. `notes`:
     what the user must know about the recordings. `hazards`: of all callables. `closed`: those that
-    stand for all that they call.
+    stand for all that they call. `bypassed`: those that captures do not call, once that is known.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Modules:
         self.notes: list[str] = []
         self.hazards: tuple[Hazard, ...] = ()
         self.closed: set[str] = set()
+        self.bypassed = Bypassed((), dict)
 
     def whole(self, path: str) -> Verdict:
         """Return what the module shows when it is captured alone."""
@@ -119,6 +121,10 @@ class Modules:
     def is_left_out(self, path: str) -> bool:
         """Return whether the user wants this module left out of the capture."""
         return any(fnmatchcase(path, glob) for glob in self._settings.skip)
+
+    def is_bypassed(self, path: str, called: str) -> bool:
+        """Return whether a call of `path` that is made as if capturing leaves `called` out."""
+        return self.bypassed.has(called) and not self.bypassed.has(path)
 
     def is_inside_left_out(self, path: str) -> bool:
         """Return whether `path` is that of a module left out, or of one inside it."""

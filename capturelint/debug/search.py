@@ -55,12 +55,15 @@ class Judge(Protocol):
     def is_left_out(self, path: str) -> bool:
         """Return whether the user leaves it out of the capture: it is never to blame."""
 
+    def is_bypassed(self, path: str, called: str) -> bool:
+        """Return whether a module calls another one eagerly alone, and not while a stream is captured."""
+
 
 def search(judge: Judge, root: str, *, first_only: bool = False) -> tuple[Found, ...]:
     """Return all that is to blame under `root`, in order of first call; () where the root passes.
 
-    A module that could not be judged is descended into as well. Those left out are replaced in
-    what calls them. `first_only`: stop at the first.
+    A module that could not be judged is descended into as well, and none that a capture does not call.
+    Those left out are replaced in what calls them. `first_only`: stop at the first.
     """
     found: list[Found] = []
 
@@ -71,7 +74,7 @@ def search(judge: Judge, root: str, *, first_only: bool = False) -> tuple[Found,
         verdict = judge.whole(path)
         if not _is_open(verdict) or is_enough():
             return
-        called = judge.called(path)
+        called = [child for child in judge.called(path) if not judge.is_bypassed(path, child)]
         left_out = [child for child in called if judge.is_left_out(child)]
         open_ = [c for c in called if c not in left_out and _is_open(judge.whole(c))]
         for child in open_:

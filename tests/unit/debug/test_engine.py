@@ -66,6 +66,36 @@ class Parent(nn.Module):
         return x.cpu().to(x.device) if self.reads else x
 
 
+class Bypasses(nn.Module):
+    """Calls `bad` where no stream is being captured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.bad = nn.Sequential(Reads())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.first(x)
+        n = y.sum().item()
+        if torch.cuda.is_current_stream_capturing():
+            return y * n
+        out: torch.Tensor = self.bad(y)
+        return out * n
+
+
+class CallsLater(nn.Module):
+    """Calls `bad` in all steps but the first, for what they receive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bad = Reads()
+        self.met = inputs(0).sum().item()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        is_met = abs(x.sum().item() - self.met) < 1e-3
+        return x if is_met else self.bad(x)
+
+
 class Trains(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -373,6 +403,42 @@ def test_what_is_left_out_or_never_called_does_not_pass(
         assert any(
             note.endswith("none, as none that is not left out was called") for note in report.notes
         )
+
+    in_session(body)
+
+
+def test_a_module_that_no_capture_calls_is_not_to_blame(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Bypasses)
+        why = "called eagerly, but not while a stream is being captured"
+        (idle,) = (one for one in report.modules if one.path == "bad")
+
+        assert blamed(report) == [("", "n = y.sum().item()", "shown")]
+        assert verdicts(report) == {
+            "": "refuses-capture",
+            "first": "replays-equal",
+            "bad": "not-called",
+        }
+        assert idle.why == why
+        assert f"{why}, and not judged: bad" in report.notes
+
+    in_session(body)
+
+
+def test_a_module_that_no_capture_calls_is_judged_if_it_is_named(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, Bypasses, modules=("bad",))
+
+        assert [one[0] for one in blamed(report)] == ["bad.0"]
+
+    in_session(body)
+
+
+def test_a_module_that_other_steps_call_may_be_to_blame(in_session: InSession) -> None:
+    def body(backend: Backend) -> None:
+        report = judged(backend, CallsLater)
+
+        assert {one[0] for one in blamed(report)} == {"", "bad"}
 
     in_session(body)
 

@@ -61,6 +61,7 @@ def test_a_line_that_holds_no_event_is_refused(line: bytes) -> None:
         ("record a.b", "recording what a.b calls"),
         ("dry pass", "running the root as if capturing"),
         ("dry pass draft", "running draft as if capturing"),
+        ("eager pass", "running all callables eagerly"),
         ("cold ", "judging the root without warm-up"),
         ("judgement", "at step 'judgement'"),
         ("after judge layers.3", "after judging layers.3"),

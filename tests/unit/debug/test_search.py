@@ -26,9 +26,10 @@ class Model:
         pairs: Sequence[frozenset[str]] = (),
         left_out: str = "",
         lines: Sequence[str] = (),
+        bypassed: str = "",
     ) -> None:
         self.tree, self.own, self.pairs, self.left_out = called, own, pairs, left_out
-        self.lines = lines
+        self.lines, self.bypassed = lines, bypassed
         self.attempts: list[str] = []
 
     def whole(self, path: str) -> Verdict:
@@ -50,6 +51,9 @@ class Model:
 
     def is_left_out(self, path: str) -> bool:
         return path == self.left_out
+
+    def is_bypassed(self, path: str, called: str) -> bool:
+        return called == self.bypassed and path != self.bypassed
 
     def _shown(self, path: str, replaced: frozenset[str]) -> Verdict:
         running = self._running(path, replaced)
@@ -148,6 +152,14 @@ def test_what_is_left_out_is_not_to_blame_and_neither_is_what_calls_it() -> None
 
     assert search(model, "") == (Found("b.x", R, How.WHOLE),)
     assert "a.y" not in model.attempts
+
+
+def test_what_a_capture_does_not_call_is_not_asked_about() -> None:
+    model = Model(TREE, {"": R, "a": R, "b.x": R}, bypassed="a")
+
+    assert search(model, "") == (Found("b.x", R, How.WHOLE), Found("", R, How.OWN))
+    assert not any(attempt.startswith("a") for attempt in model.attempts)
+    assert search(Model(TREE, {"a.x": R}, bypassed="a"), "a") == (Found("a.x", R, How.WHOLE),)
 
 
 def test_own_lines_are_found_beside_what_is_left_out() -> None:
