@@ -9,6 +9,7 @@ import libcst as cst
 from capturelint.rewrite.comparing import Held, Side, conversion
 from capturelint.rewrite.form import Refusal
 from capturelint.rewrite.literals import number
+from capturelint.rewrite.observation import Seen
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.purity import impurity
 from capturelint.rewrite.totality import partiality
@@ -98,7 +99,7 @@ def _comparison(facts: Observed, test: cst.Comparison, torch: str) -> str:
     sides = [test.left, *(link.comparator for link in test.comparisons)]
     links = [link.operator for link in test.comparisons]
     if any(isinstance(one, cst.In | cst.NotIn | cst.Is | cst.IsNot) for one in links):
-        raise refuse(facts, test, "COMPARISON", "`in` and `is` read a tensor in their own way")
+        raise _no_comparison(facts, test, sides, links)
     for side in sides[1:-1] + ([] if len(links) == 1 else sides[-1:]):
         _check_unconditional(facts, side)
     texts = [
@@ -116,6 +117,24 @@ def _comparison(facts: Observed, test: cst.Comparison, torch: str) -> str:
             pair = f"({pair}).reshape(())"
         found = f"{torch}.logical_and({found}, {pair})" if found else pair
     return found
+
+
+def _no_comparison(
+    facts: Observed,
+    test: cst.Comparison,
+    sides: Sequence[cst.BaseExpression],
+    links: Sequence[cst.BaseCompOp],
+) -> RefusedError:
+    """Return why `in` and `is` are no comparison of numbers."""
+    is_in = any(isinstance(one, cst.In | cst.NotIn) for one in links)
+    if is_in and any(_may_hold_tensors(one) for side in sides for one in facts.seen(side)):
+        return refuse(facts, test, "COMPARISON", "`in` reads a tensor in its own way")
+    what = f"`{facts.text(test)}` asks no tensor for its value, and stands beside what does"
+    return refuse(facts, test, "PLAIN", what, "ask it in an `if` of its own, around the other")
+
+
+def _may_hold_tensors(seen: Seen) -> bool:
+    return seen.kind == "tensor" or seen.name in ("list", "tuple")
 
 
 def _compared(

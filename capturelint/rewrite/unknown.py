@@ -12,6 +12,9 @@ NEVER_RAN = (
     "no eager run led to it, as where code asks if a stream is being captured, and only what runs is"
     " proven; change it by hand, or with `check --fix` where the source alone decides"
 )
+IN_LAMBDA = (
+    "it stands in a `lambda`, which is not rewritten; make it a function of its file, or a method"
+)
 _LISTED = (
     "gives Python as many numbers as a tensor holds; hand them in as numbers beside the tensor, or leave"
     " what needs them out of the graph"

@@ -104,7 +104,8 @@ class _Work:
         if self._allowed.exclude_as:
             self._exclude(culprits, self._allowed.exclude_as)
         rewrites = tuple(self._rewrites())
-        return rewrites, tuple(self._kept)
+        # Several modules may run one line.
+        return rewrites, tuple(dict.fromkeys(self._kept))
 
     def _by_function(self, culprits: list[Culprit]) -> dict[tuple[str, str], list[Culprit]]:
         found: dict[tuple[str, str], list[Culprit]] = {}
@@ -225,7 +226,7 @@ class _Work:
             places = tuple(
                 one.place for _, group in file.done.values() for one in group if one.place
             )
-            places = (*places, *file.excluded)
+            places = tuple(dict.fromkeys((*places, *file.excluded)))
             if places or file.notes:
                 done = file.rewritten
                 notes = (*notes_on(done, self._backend.name), *self._costs(done), *file.notes)

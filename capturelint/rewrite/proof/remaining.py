@@ -8,7 +8,7 @@ from capturelint.rewrite.observed import function_named
 from capturelint.rewrite.origins import Piece
 from capturelint.rewrite.proof.files import File
 from capturelint.rewrite.proof.function import Rewriting
-from capturelint.rewrite.unknown import NEVER_RAN, NO_PATTERN, why_unknown
+from capturelint.rewrite.unknown import IN_LAMBDA, NEVER_RAN, NO_PATTERN, why_unknown
 from capturelint.source import split_lines
 from capturelint.verdict import Culprit, Report
 
@@ -68,6 +68,8 @@ def untouched(still: Culprit, file: File, culprits: Sequence[Culprit]) -> list[C
 def why_stays(culprit: Culprit, old: str, rewriting: Rewriting) -> str:
     """Return why a line stays that nothing rewrites. `old`: the file as it was."""
     line = culprit.place.line if culprit.place else 0
+    if culprit.place is not None and culprit.place.function.endswith("<lambda>"):
+        return f"line {line}: {IN_LAMBDA}"
     shown, lines = rewriting.shown, enumerate(rewriting.began, start=1)
     if shown is not None and any(shown.never_ran(at) for at, before in lines if before == line):
         return f"line {line}: {NEVER_RAN}"

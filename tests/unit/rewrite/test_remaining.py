@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 from capturelint.finding import Effect
 from capturelint.rewrite.proof.files import File
 from capturelint.rewrite.proof.remaining import untouched
+from capturelint.rewrite.unknown import IN_LAMBDA
 from capturelint.verdict import Certainty, Culprit, Place
 from tests.unit.rewrite.cases import Example, judged
 
@@ -117,6 +118,82 @@ def _each_says_its_own(folder: Path) -> None:
         _WAITS[:20],
         _LISTS[:20],
     ]
+
+
+_LAMBDA = """
+
+class Hooked(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_forward_hook(lambda own, given, out: out * out.max().item())
+
+    def forward(self, x):
+        return x
+
+
+class All(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.each = torch.nn.Sequential(Hooked(), Hooked())
+
+    def forward(self, x):
+        return self.each(x)
+"""
+
+
+def test_a_lambda_stays_as_one_and_is_told_once(tmp_path: Path, in_fork: InFork) -> None:
+    in_fork(partial(_lambda_stays, tmp_path / "m.py"))
+
+
+def _lambda_stays(path: Path) -> None:
+    path.write_text(f"{_HEAD}        return x\n{_LAMBDA}", encoding="utf-8")
+    report = judged(Example(path, "All", "inputs", "", "", is_clean=False, trains=False))
+    (kept,) = report.kept
+
+    assert kept.reason.partition(": ")[2] == IN_LAMBDA
+
+
+_PLAIN = """
+
+class Asks(torch.nn.Module):
+    limit = 0.5
+
+    def forward(self, x):
+        if self.limit is not None and x.sum() > self.limit:
+            x = x * 2
+        else:
+            x = x * 3
+        return x
+
+
+class Finds(torch.nn.Module):
+    limits = [torch.tensor(0.5)]
+
+    def forward(self, x):
+        if x.sum() in self.limits or x.sum() > 0:
+            x = x * 2
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Asks", "`self.limit is not None` asks no tensor for its value"),
+        ("Finds", "`in` reads a tensor in its own way"),
+    ],
+)
+def test_what_python_asks_beside_a_tensor_is_told(
+    tmp_path: Path, in_fork: InFork, name: str, why: str
+) -> None:
+    in_fork(partial(_python_asks, tmp_path / "m.py", name, why))
+
+
+def _python_asks(path: Path, name: str, why: str) -> None:
+    path.write_text(f"{_HEAD}        return x\n{_PLAIN}", encoding="utf-8")
+    report = judged(Example(path, name, "inputs", "", "", is_clean=False, trains=False))
+
+    assert [one.reason.partition(": ")[2][: len(why)] for one in report.kept] == [why]
 
 
 _NESTED = """
