@@ -19,6 +19,7 @@ from capturelint.rewrite.patterns import (
     moved_fill,
     stored_number,
 )
+from capturelint.rewrite.patterns.number_fills import MAKING
 from capturelint.rewrite.site import Site, indices_of
 from capturelint.rule import argument, method_call
 
@@ -63,7 +64,7 @@ def _pattern(node: cst.CSTNode, facts: Observed) -> ModuleType | None:
     if not isinstance(node, cst.Call) or not facts.value(node).is_device_tensor:
         return None
     called = method_call(node)
-    if facts.full_name(node.func) in host_numbers.MAKING:
+    if facts.full_name(node.func) in MAKING:
         return device_fill if _has_numbers(node) else None
     if called is None or facts.full_name(node.func):
         return None

@@ -11,22 +11,26 @@ import libcst as cst
 
 from capturelint.rewrite.literals import number
 from capturelint.rewrite.observed import Observed
-from capturelint.rewrite.patterns.device_fill import SMALL
+from capturelint.rewrite.patterns.number_fills import (
+    MAKING,
+    TYPES,
+    Fills,
+    fills_of,
+    items_of,
+    leaves_of,
+    type_of,
+)
 from capturelint.rewrite.purity import impurity
-from capturelint.rewrite.site import Site, is_repeatable
+from capturelint.rewrite.site import Site
+from capturelint.rewrite.sure_numbers import written_list
 from capturelint.rewrite.targets import is_device
 from capturelint.rule import method_call
 
-MAKING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))
 MOST = 8  # numbers, each a kernel of its own
-# Types that a fill gives each number of Python as a copy does; others round or overflow otherwise.
-_TYPES = frozenset(("float32", "float64", "int32", "int64", "bool"))
-_FLOATS = frozenset(("float32", "float64"))
-_NUMBERS = frozenset(("int", "float", "bool"))
 
 
-def filled(node: cst.Call, facts: Observed, torch: str) -> str:
-    """Return numbers of the host as fills, "" if they are none, or too many."""
+def filled(node: cst.Call, facts: Observed, torch: str, device: str = "") -> str:
+    """Return numbers of the host as fills, "" if they are none, or too many. `device`: what else the call is given."""
     if not node.args or node.args[0].keyword is not None or node.args[0].star:
         return ""
     called = method_call(node)
@@ -35,27 +39,24 @@ def filled(node: cst.Call, facts: Observed, torch: str) -> str:
     if is_new and (called is None or called[1] != "new_tensor" or name):
         return ""
     words = {arg.keyword.value if arg.keyword is not None else "" for arg in node.args[1:]}
+    if not words <= {"dtype", "device"}:
+        return ""
     data = node.args[0].value
-    is_plain = _is_small(data) or _is_plain(node, facts)
-    if not words <= {"dtype", "device"} or not is_plain:
+    shown = data if is_new else written_list(data, facts) or data
+    fills = fills_of(node, shown, facts, torch, device)
+    one = _single(data, fills) if fills is not None and shown is data else ""
+    is_pure = not any(impurity(arg.value, facts) for arg in node.args[1:])
+    if fills is None or (fills.to and not is_pure):
         return ""
-    rest = "".join(f", {facts.text(arg)}" for arg in node.args[1:])
-    if is_new:
-        assert called is not None, "a method was asked for"
-        one = _single(data, facts)
-        return f"{facts.text(called[0])}.new_full({one}{rest})" if one else ""
-    one = _single(data, facts)
-    if one:
-        return f"{torch}.full({one}{rest})"
-    if any(impurity(arg.value, facts) for arg in node.args[1:]):
-        return ""
-    return _stacked(data, rest, facts, torch) or _listed(data, rest, facts, torch)
+    if one or is_new or not is_pure:
+        return one
+    return _stacked(data, fills, torch) if shown is data else _listed(data, shown, fills, torch)
 
 
 def is_of_numbers(node: cst.Call, facts: Observed) -> bool:
     """Return whether a call makes a tensor of a short list of numbers that is written out."""
     is_made = facts.full_name(node.func) in MAKING and bool(node.args)
-    return is_made and bool(_items(node.args[0].value)) and bool(filled(node, facts, "torch"))
+    return is_made and bool(items_of(node.args[0].value)) and bool(filled(node, facts, "torch"))
 
 
 def moved(node: cst.Call, facts: Observed, torch: str) -> str:
@@ -74,15 +75,13 @@ def moved(node: cst.Call, facts: Observed, torch: str) -> str:
     )
     word = target.keyword.value if target.keyword is not None else "device"
     is_read = isinstance(tensor, cst.Name | cst.Attribute)
-    if not is_number or len(kinds) != 1 or not kinds <= _TYPES or word != "device":
+    if not is_number or len(kinds) != 1 or not kinds <= TYPES or word != "device":
         return ""
     if not is_device(Site("", node, facts), target.value):
         return ""
     if isinstance(tensor, cst.Call) and facts.full_name(tensor.func) in MAKING:
-        made = filled(tensor, facts, torch)
-        return (
-            f"{made[:-1]}, device={facts.text(target.value)})" if _is_alone(tensor) and made else ""
-        )
+        device = facts.text(target.value)
+        return filled(tensor, facts, torch, f", device={device}") if _is_alone(tensor) else ""
     if not is_read:
         return ""
     kind = f"dtype={torch}.{next(iter(kinds))}, device={facts.text(target.value)}"
@@ -95,92 +94,58 @@ def _is_alone(node: cst.Call) -> bool:
     return words in ([""], ["", "dtype"])
 
 
-def _is_small(data: cst.BaseExpression) -> bool:
-    """Return whether all numbers of a list are written out, and fit every type."""
-    items = [number(item) for item in _leaves(data)]
-    return bool(_items(data)) and all(item is not None and abs(item) <= SMALL for item in items)
-
-
-def _is_plain(node: cst.Call, facts: Observed) -> bool:
-    """Return whether a copy gives its numbers a type in which a fill writes them alike."""
-    kinds = {one.dtype for one in facts.seen(node)}
-    data = node.args[0].value
-    items = _leaves(data)
-    listed = {one.dtype for one in facts.seen(data) if one.kind == "list"}
-    is_whole = {_kind(item, facts) for item in items} | listed <= {"int", "bool", ""}
-    return bool(kinds) and kinds <= (_TYPES if is_whole else _FLOATS)
-
-
-def _single(data: cst.BaseExpression, facts: Observed) -> str:
-    """Return the arguments of a fill with one number, or with a list of one; "" for others."""
-    if _kind(data, facts):
-        return f"(), {facts.text(data)}"
-    items = _items(data)
-    if len(items) == 1 and _kind(items[0], facts):
-        return f"(1,), {facts.text(items[0])}"
-    return ""
-
-
-def _stacked(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
-    """Return a stack of fills of the numbers of a list that is written out; "" for others."""
-    leaves = _leaves(data)
-    kinds = {_kind(item, facts) for item in leaves}
-    if len(leaves) > MOST or len(kinds) != 1 or "" in kinds or _shape(data) is None:
-        return ""
-    return _stack(data, rest, facts, torch)
-
-
-def _stack(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
-    items = _items(data)
+def _single(data: cst.BaseExpression, fills: Fills) -> str:
+    """Return the fill of one number, or of a list of one; "" for others."""
+    items = items_of(data)
     if not items:
-        return f"{torch}.full((), {facts.text(data)}{rest})"
-    parts = [_stack(item, rest, facts, torch) for item in items]
+        return fills.all(fills.one("()", data))
+    is_one = len(items) == 1 and not items_of(items[0])
+    return fills.all(fills.one("(1,)", items[0])) if is_one else ""
+
+
+def _stacked(data: cst.BaseExpression, fills: Fills, torch: str) -> str:
+    """Return a stack of fills of the numbers of a list that is written out; "" for others."""
+    return fills.all(_stack(data, fills, torch)) if _is_even(data, fills.facts) else ""
+
+
+def _is_even(data: cst.BaseExpression, facts: Observed) -> bool:
+    """Return whether a list holds few numbers, all of one type, in rows of one length."""
+    leaves = leaves_of(data)
+    is_alike = len({type_of(item, facts) for item in leaves}) == 1 and _shape(data) is not None
+    return is_alike and len(leaves) <= MOST
+
+
+def _stack(data: cst.BaseExpression, fills: Fills, torch: str) -> str:
+    items = items_of(data)
+    if not items:
+        return fills.one("()", data)
+    parts = [_stack(item, fills, torch) for item in items]
     return f"{torch}.stack(({', '.join(parts)}{',' if len(parts) == 1 else ''}))"
 
 
 def _shape(data: cst.BaseExpression) -> tuple[int, ...] | None:
     """Return the sizes of a list of lists, () for what is no list; None if they are not alike."""
-    shapes = {_shape(item) for item in _items(data)}
+    shapes = {_shape(item) for item in items_of(data)}
     inner = shapes.pop() if shapes else ()
     if inner is None or shapes:
         return None
-    return (len(_items(data)), *inner) if _items(data) else ()
+    return (len(items_of(data)), *inner) if items_of(data) else ()
 
 
-def _listed(data: cst.BaseExpression, rest: str, facts: Observed, torch: str) -> str:
-    """Return a stack of fills of a list that has a name, or of such lists in it; "" for others."""
-    seen = list(facts.seen(data))
-    shapes = {len(one.shape) for one in seen}
-    is_short = all(one.kind == "list" and one.numel <= MOST for one in seen)
-    if not seen or not is_short or len(shapes) != 1 or not is_repeatable(data, facts):
+def _listed(data: cst.BaseExpression, written: cst.BaseExpression, fills: Fills, torch: str) -> str:
+    """Return a stack of fills of a list that has a name, or of such lists in it; "" for others.
+
+    `written`: the list as it is written out, so that it is known not to be empty.
+    """
+    facts, shape = fills.facts, _shape(written) or ()
+    if len(shape) not in (1, 2) or not _is_even(written, facts):
         return ""
     each = facts.fresh("one")
-    fill = f"{torch}.full((), {each}{rest})"
-    if shapes == {1}:
-        return f"{torch}.stack([{fill} for {each} in {facts.text(data)}])"
+    # A written number among them may be read by the same name as one that is not.
+    wide = [leaf for leaf in leaves_of(written) if number(leaf) is None] or leaves_of(written)
+    fill = fills.one("()", wide[0], each)
+    if len(shape) == 1:
+        return fills.all(f"{torch}.stack([{fill} for {each} in {facts.text(data)}])")
     row = facts.fresh("row")
     inner = f"{torch}.stack([{fill} for {each} in {row}])"
-    return f"{torch}.stack([{inner} for {row} in {facts.text(data)}])"
-
-
-def _items(data: cst.BaseExpression) -> list[cst.BaseExpression]:
-    if not isinstance(data, cst.List | cst.Tuple):
-        return []
-    elements = [one for one in data.elements if isinstance(one, cst.Element)]
-    return [one.value for one in elements] if len(elements) == len(data.elements) else []
-
-
-def _leaves(data: cst.BaseExpression) -> list[cst.BaseExpression]:
-    items = _items(data)
-    return [leaf for item in items for leaf in _leaves(item)] if items else [data]
-
-
-def _kind(node: cst.BaseExpression, facts: Observed) -> str:
-    """Return the type of a number of the host, "" for what is none or not of one type."""
-    written = number(node)
-    if written is not None:
-        return type(written).__name__
-    seen = facts.seen(node)
-    kinds = {one.name if one.kind == "number" else "" for one in seen}
-    found = kinds.pop() if len(kinds) == 1 else ""
-    return found if found in _NUMBERS else ""
+    return fills.all(f"{torch}.stack([{inner} for {row} in {facts.text(data)}])")

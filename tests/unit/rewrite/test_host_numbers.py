@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _FILL = "torch.full((), {}, device=x.device)"
 _ROW = f"torch.stack([{_FILL.format('one')} for one in row])"
-_NESTED = f"torch.stack((torch.stack(({_FILL.format('n / 2')}, {_FILL.format('3.0')})),))"
+_WIDE = "torch.full((), {}, dtype=torch.float64, device=x.device)"
+_MADE = ".to(torch.get_default_dtype())"
+_NESTED = f"torch.stack((torch.stack(({_WIDE.format('n / 2')}, {_WIDE.format('3.0')})),)){_MADE}"
 _INDENT = " " * 8
 
 
@@ -39,7 +41,18 @@ def _check(folder: Path, old: str, new: str) -> None:
     [
         ("return x + torch.tensor(n - 1, device=x.device)",
          "return x + torch.full((), n - 1, device=x.device)"),
-        ("return x + x.new_tensor([2**n + 1])", "return x + x.new_full((1,), 2**n + 1)"),
+        ("return x + x.new_tensor([2**n + 1])",
+         "return x + x.new_full((1,), float(2**n + 1), dtype=torch.float64).to(x.dtype)"),
+        ("return x + x.new_tensor((n // 2))", "return x + x.new_full((), n // 2)"),
+        ("return x + x.new_tensor((2))", "return x + x.new_full((), 2)"),
+        ("return x / torch.tensor(10.0 ** (3 * n), device=x.device)",
+         f"return x / {_WIDE.format('10.0 ** (3 * n)')}{_MADE}"),
+        ("s = float(n * 3)\nreturn x / torch.tensor(-s).to(x.device)",
+         f"s = float(n * 3)\nreturn x / {_WIDE.format('-s')}{_MADE}"),
+        ("return x / torch.tensor(n * 3, dtype=x.dtype, device=x.device)",
+         f"return x / {_WIDE.format('float(n * 3)')}.to(x.dtype)"),
+        ("k = [n / 3, 0.5]\nreturn x[:, :2] / torch.tensor(k, device=x.device)",
+         f"k = [n / 3, 0.5]\nreturn x[:, :2] / torch.stack([{_WIDE.format('one')} for one in k]){_MADE}"),
         ("return x[:, :2] / torch.tensor([n, 4], device=x.device)",
          f"return x[:, :2] / torch.stack(({_FILL.format('n')}, {_FILL.format('4')}))"),
         ("k = [n, 4]\nreturn x[0, :2] * torch.tensor(k, device=x.device)",
@@ -89,6 +102,16 @@ def _check_kept(folder: Path, body: str, words: str) -> None:
         ("k = torch.arange(n).mul(0.5).to(torch.uint8)\nreturn x[0, :3] + k.to(x.device)",
          "not filled right here"),
         ("return x + x.long().new_tensor(n / 2)", "no single number"),
+        ("s = [n / 2][0]\nreturn x * torch.tensor(s, device=x.device)", "which a fill may round otherwise"),
+        ("return x * torch.tensor((0.5 - n) ** 3.0, device=x.device)", "which a fill may round otherwise"),
+        ("float = int\nreturn x + x.new_tensor(n * 3)", "no single number"),
+        ("return x.bool() & torch.tensor(n, dtype=torch.bool, device=x.device)", "a number of the host"),
+        ("k = [n] * (n - 1)\nreturn x[:2] * torch.tensor(k, device=x.device).sum()", "no single number and no range"),
+        ("k = [i for i in range(n)]\nreturn x + torch.tensor(k, device=x.device).sum()", "no single number and no range"),
+        ("k = [n, 4]\nk.append(1)\nreturn x + torch.tensor(k, device=x.device).sum()", "no single number and no range"),
+        ("k = [n, *[4]]\nreturn x + torch.tensor(k, device=x.device).sum()", "no single number and no range"),
+        ("return x + torch.tensor([*[n], 4], device=x.device).sum()", "no single number and no range"),
+        ("k = [n, 4]\nk += [5]\nreturn x + torch.tensor(k, device=x.device).sum()", "no single number and no range"),
         ("k = torch.arange(n) / 3\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
         ("k = torch.arange(n)\nk += 1\nreturn x[0, :3] + k.to(x.device)", "not filled right here"),
         ("k = torch.arange(n)\nself.k = k\nreturn x[0, :3] + k.to(x.device)",
