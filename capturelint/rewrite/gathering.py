@@ -40,13 +40,16 @@ class Gathering:
         facts: Observed,
         torch: str,
         harmless: str,
+        *,
+        is_sized: bool = False,
     ) -> None:
         self.head: list[str] = []
         self.bound = set(found.names) - {""}
         self._facts = facts
         self._found = found
         first = self._first_of(statements)
-        chosen, rows = self._masks(first, statements)
+        view = self._view(statements) if is_sized else ""
+        chosen, rows = self._masks(first, statements, view)
         self._selection = ByPositions(found, first, facts, chosen=chosen, rows=rows)
         self._rows = Rows(self._selection, facts, torch, harmless, is_naming=True)
         self._copies = (
@@ -64,8 +67,10 @@ class Gathering:
             raise refuse(self._facts, self._found.mask, "ROWS", reason, HINT)
         return self._found.names.index(names.pop())
 
-    def _masks(self, first: int, statements: Sequence[cst.BaseStatement]) -> tuple[str, str]:
-        """Write down the mask and which rows it has something of; return their names."""
+    def _masks(
+        self, first: int, statements: Sequence[cst.BaseStatement], view: str
+    ) -> tuple[str, str]:
+        """Write down the mask and which rows it has something of, in a view; return their names."""
         facts, mask = self._facts, self._found.mask
         why = impurity(mask, facts) or partiality(mask, facts)
         if why:
@@ -78,11 +83,21 @@ class Gathering:
             self.head.append(f"{chosen} = {text}")
         elif any(chosen in _assigned(one) for one in statements):
             raise refuse(facts, mask, "MASK", "the mask is bound anew", HINT)
-        if len(self._found.names) == 1:
+        is_one = len(self._found.names) == 1
+        if is_one and not view:
             return chosen, chosen
         rows = facts.fresh("rows_")
-        self.head.append(f"{rows} = {chosen}.any({-1 if first == 0 else 0})")
+        some = "" if is_one else f".any({-1 if first == 0 else 0})"
+        self.head.append(f"{rows} = {chosen}{some}{view}")
         return chosen, rows
+
+    def _view(self, statements: Sequence[cst.BaseStatement]) -> str:
+        """Return a view that fails unless there is one element for each row, as one would stand for all rows."""
+        held = next(filter(None, map(_stored_in, statements)), None)
+        bound = {name for one in statements for name in _assigned(one)}
+        if held is None or not read_names(held).isdisjoint(bound):
+            raise self._other(statements[0])
+        return f".view({grouped(held, self._facts.text(held))}.shape[0])"
 
     @staticmethod
     def _bound_by(statement: cst.BaseStatement) -> cst.Assign | None:
@@ -195,6 +210,17 @@ class Gathering:
     def _other(self, node: cst.CSTNode) -> RefusedError:
         head = self._facts.text(node).split("\n")[0]
         return refuse(self._facts, node, "STATEMENT", f"`{head}` is not over the rows", HINT)
+
+
+def _stored_in(statement: cst.BaseStatement) -> cst.BaseExpression | None:
+    """Return what a statement stores rows in, None if it does not."""
+    small = only_statement(statement)
+    target = target_of(small)
+    if isinstance(target, cst.Subscript):
+        return target.value
+    call = small.value if isinstance(small, cst.Expr) else None
+    called = method_call(call) if isinstance(call, cst.Call) else None
+    return called[0] if called is not None and called[1] in STORING else None
 
 
 def _leading(node: cst.CSTNode, names: tuple[str, ...]) -> set[str]:

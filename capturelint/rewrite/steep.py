@@ -71,7 +71,8 @@ def steep_in(node: Steep) -> list[cst.BaseExpression]:
     if isinstance(node, cst.BinaryOperation):
         is_power = isinstance(node.operator, cst.Power) and not _is_at_least_one(node.right)
         is_divided = isinstance(node.operator, cst.Divide) and not number(node.right)
-        return [node.left] * is_power + [node.right] * is_divided
+        is_raised = is_power and number(node.right) is None
+        return [node.left] * is_power + [node.right] * (is_divided or is_raised)
     if not _is_steep_call(node):
         return []
     called = method_call(node)

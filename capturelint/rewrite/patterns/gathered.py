@@ -63,12 +63,15 @@ def match(node: cst.CSTNode, facts: Observed, torch: str) -> tuple[Form, ...] | 
         return ()
     try:
         notes = _cost(region, facts)
-        is_bare = facts.wants_gradients and any(is_steep(one) for one in region.statements)
-        forms = [_form(region, facts, torch, HARMLESS[0] if is_bare else "", notes)]
+        is_guarded = facts.wants_gradients and any(is_steep(one) for one in region.statements)
+        numbers = HARMLESS if is_guarded else ("", *HARMLESS)
+        forms = [_form(region, facts, torch, numbers[0], notes)]
     except RefusedError as error:
         return error.refusal
-    with suppress(RefusedError):
-        forms += [_form(region, facts, torch, one, notes) for one in HARMLESS]
+    # Where a mask may be for other rows, one that is not fails.
+    for is_sized in (False, True):
+        with suppress(RefusedError):
+            forms += [_form(region, facts, torch, one, notes, is_sized=is_sized) for one in numbers]
     return tuple(dict.fromkeys(forms))
 
 
@@ -83,9 +86,17 @@ def _cost(region: _Region, facts: Observed) -> tuple[str, ...]:
 
 
 def _form(
-    region: _Region, facts: Observed, torch: str, harmless: str, notes: tuple[str, ...]
+    region: _Region,
+    facts: Observed,
+    torch: str,
+    harmless: str,
+    notes: tuple[str, ...],
+    *,
+    is_sized: bool = False,
 ) -> Form:
-    gathering = Gathering(region.found, region.statements, facts, torch, harmless)
+    gathering = Gathering(
+        *(region.found, region.statements, facts, torch, harmless), is_sized=is_sized
+    )
     lines = [*gathering.head]
     for statement in region.statements:
         lines += gathering.lines(statement)

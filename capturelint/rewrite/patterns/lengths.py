@@ -63,10 +63,26 @@ def match(node: cst.For, facts: Observed, torch: str) -> tuple[Form, ...] | Refu
             if any(_is_other(one, name.value, node, facts) for one in facts.nodes(cst.Name)):
                 reason = f"`{name.value}` is read elsewhere too"
                 raise refuse(facts, node, "TURNS", reason, _HINT)
-        lines = [line for fill in _fills(node, facts) for line in _lines(fill, node, facts, torch)]
+        each = [
+            [
+                line
+                for fill in _fills(node, facts)
+                for line in _lines(fill, node, facts, torch, rows)
+            ]
+            for rows in ("", _turns(node, facts))
+        ]
     except RefusedError as error:
         return error.refusal
-    return (Form(Grade.PROVEN, (edit_of(node, node, lines, facts),)),)
+    return tuple(Form(Grade.PROVEN, (edit_of(node, node, lines, facts),)) for lines in each)
+
+
+def _turns(node: cst.For, facts: Observed) -> str:
+    """Return how many turns a loop has: there may be more rows than lengths, or more lengths than rows."""
+    _, _, over = _heads(node, facts)
+    if over is not None:
+        return f"{grouped(over, facts.text(over))}.shape[0]"
+    assert isinstance(node.iter, cst.Call), "only loops over calls are found"
+    return facts.text(node.iter.args[0].value)
 
 
 def _is_other(one: cst.CSTNode, name: str, node: cst.For, facts: Observed) -> bool:
@@ -159,8 +175,8 @@ def _lengths(
     return bound.value if is_row and facts.value(bound.value).is_device_tensor else None
 
 
-def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[str]:
-    """Yield the lines of one fill. Raises `RefusedError`."""
+def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str, rows: str) -> Iterator[str]:
+    """Yield the lines of one fill, of so many rows if they are given. Raises `RefusedError`."""
     for one in (fill.held, fill.lengths):
         if why := impurity(one, facts) or partiality(one, facts):
             raise refuse(facts, one, "IMPURE", why, _HINT)
@@ -179,6 +195,8 @@ def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[
         raise refuse(facts, node, "TURNS", f"`{what}` may not go over all rows", _HINT)
     _check_value(fill, facts)
     ends = grouped(fill.lengths, lengths)
+    if rows and rows != f"{ends}.shape[0]":
+        ends = f"{ends}[:{rows}]"
     if not _is_count(fill.lengths, facts):
         name = facts.fresh("ends_")
         # Beyond a row of many columns, small integers would wrap around.
@@ -188,6 +206,8 @@ def _lines(fill: _Fill, node: cst.For, facts: Observed, torch: str) -> Iterator[
     places = f"{torch}.arange({held}.shape[1], device={held}.device) {fill.sign} {ends}[:, None]"
     if len(shape) > 2:
         places = f"({places})[...{', None' * (len(shape) - 2)}]"
+    if rows and rows != f"{held}.shape[0]":
+        held = f"{held}[:{rows}]"
     yield f"{held}.masked_fill_({places}, {facts.text(fill.value)})"
 
 

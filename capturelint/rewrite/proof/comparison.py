@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from capturelint.rewrite.proof.fewer import laid_otherwise, one_row_each
-from capturelint.rewrite.proof.gradients import is_filled
+from capturelint.rewrite.proof.gradients import Gradients, is_filled
 from capturelint.rewrite.proof.reference import Reference
+from capturelint.rewrite.proof.resized import Resized, all_true, ways_to_resize
 from capturelint.rewrite.proof.rounding import Context, Rounding
-from capturelint.rewrite.proof.trial import Bench, Came, Input, Inputs, is_exact, shares_less
+from capturelint.rewrite.proof.trial import Bench, Came, Held, Input, Inputs, is_exact, shares_less
+
+
+class _Other(NamedTuple):
+    """An input that is not of the case, and what the old code came to. `may_fail`: the new code may raise."""
+
+    given: Input
+    came: Came
+    slopes: Gradients | str = ""
+    may_fail: bool = False
+
+
+_MOST_WAYS = 4  # that inputs of other sizes and other weights are tried with
+_FACTORS = (0.0, 1000.0, -1000.0)
 
 
 @dataclass(slots=True)
@@ -26,13 +41,13 @@ class Comparison:
     has_gradients: bool = False
     fills_gradients: bool = False
     copies: bool = False
-    _others: list[tuple[Input, Came]] = field(default_factory=list)
+    _others: list[_Other] = field(default_factory=list)
 
     def run_old_with_one_row(self) -> None:
         """Run the code as it is now on inputs of one row, as far as it runs on them."""
         fewer = [Input(*one) for one in one_row_each(self.bench.part.steps[0])]
-        came_of_one = [(one, self.bench.came(one.calls)) for one in fewer]
-        self._others = [(one, came) for one, came in came_of_one if came.seen is not None]
+        came_of_one = [_Other(one, self.bench.came(one.calls)) for one in fewer]
+        self._others = [one for one in came_of_one if one.came.seen is not None]
 
     def run_old_laid_otherwise(self, inputs: Inputs) -> None:
         """Run the code as it is now on inputs that lie otherwise in memory, one for each way that it takes."""
@@ -40,7 +55,50 @@ class Comparison:
             if one.leads_first and one.held is None:
                 calls = laid_otherwise(one.calls)
                 other = Input(f"{one.name}, which lie otherwise in memory", calls)
-                self._others.append((other, self.bench.came(calls)))
+                self._others.append(_Other(other, self.bench.came(calls)))
+
+    def run_old_otherwise(self, inputs: Inputs) -> None:
+        """Run the code as it is now with inputs of other sizes, as far as it runs on them, and other weights.
+
+        With one input for each way that it takes.
+        """
+        ways = [one for one in inputs if one.leads_first and one.held is None][:_MOST_WAYS]
+        is_legal = False
+        for way in ways_to_resize(self.bench.part.steps[0]):
+            if way.needs_others and not is_legal:
+                continue
+            found = self._run_resized(ways, way)
+            # A size for which one way fails, such as that of a layer, is none of the code's.
+            is_legal = len(found) == len(ways)
+            if is_legal:
+                self._others += [self._with_slopes(one) for one in found]
+        for factor in _FACTORS if self.bench.has_weights else ():
+            held = Held(weights=factor)
+            for one in ways:
+                name = f"{one.name}, and weights times {factor:g}"
+                other = one._replace(name=name, held=held)
+                weighted = _Other(other, self.bench.came(one.calls, held))
+                self._others.append(self._with_slopes(weighted))
+
+    def _run_resized(self, ways: Inputs, way: Resized) -> list[_Other]:
+        """Return what the code as it is now comes to on resized inputs, as long as it runs on them."""
+        found: list[_Other] = []
+        for one in ways:
+            calls = way.of(one.calls)
+            came = self.bench.came(calls)
+            # Of another size than the rows that it is for, a mask may have to select nothing.
+            fails = way.is_alone and self.bench.came(all_true(calls)).seen is None
+            if came.seen is None or fails:
+                break
+            other = one._replace(name=f"{one.name}, {way.name}", calls=calls)
+            found.append(_Other(other, came, may_fail=way.may_fail))
+        return found
+
+    def _with_slopes(self, one: _Other) -> _Other:
+        given = one.given
+        if self.bench.instance.case.mode == "inference" or not given.has_slopes:
+            return one
+        return one._replace(slopes=self.bench.gradients(given.calls, given.held))
 
     @property
     def _rounding(self) -> Rounding:
@@ -85,11 +143,17 @@ class Comparison:
         return ""
 
     def with_others(self) -> str:
-        """Return what tells new from old code where inputs have one row or lie otherwise, "" if nothing does."""
-        for one, old in self._others:
-            new = self.bench.came(one.calls)
+        """Return what tells new from old code where inputs have other sizes or lie otherwise, "" if nothing does."""
+        for other in self._others:
+            one = other.given
+            new = self.bench.came(one.calls, one.held)
+            if other.may_fail and new.seen is None:
+                continue
             # The stride of one row means nothing, and results lie as in the case where inputs do.
-            difference = self._rounding.difference(one, old, new, with_layout=False)
+            difference = self._rounding.difference(one, other.came, new, with_layout=False)
+            if not difference and not isinstance(other.slopes, str):
+                after = self.bench.gradients(one.calls, one.held)
+                difference = self._rounding.gradient_difference(one, other.slopes, after)
             if difference:
                 return f"not the same with inputs {one.name}: {difference}"
         return ""

@@ -91,6 +91,7 @@ class Rewriting:
                 inputs, self.shown = marked, observed.observation
                 reference = Reference(inputs, came)
                 self.comparison.run_old_laid_otherwise(inputs)
+                self.comparison.run_old_otherwise(inputs)
             if self._step(observed, reference):
                 if self.is_unsafe:
                     # What no longer raises may end the CUDA context instead.

@@ -59,12 +59,17 @@ def mutants(
 
 def is_bounded(name: str) -> bool:
     """Return whether inputs that were changed so hold finite numbers, if they did before."""
-    return name.removesuffix(_ONE) not in UNBOUNDED
+    return _change(name) not in UNBOUNDED
 
 
 def may_overflow(name: str) -> bool:
     """Return whether sums and products of inputs that were changed so may pass the largest number."""
-    return name.removesuffix(_ONE) == _OVERFLOWING
+    return _change(name) == _OVERFLOWING
+
+
+def _change(name: str) -> str:
+    """Return what was done to the elements of inputs: after a comma stands what else."""
+    return name.partition(",")[0].removesuffix(_ONE)
 
 
 def _filled(value: float) -> Change:

@@ -71,7 +71,7 @@ class Rounding:
         found = told_apart(old, new, self.bench.tolerance, may_overflow=one.may_overflow)
         if not found or not self._decides or isinstance(old, str):
             return found
-        noise = self._noise_of_gradients(one, old)
+        noise = self._noise_of_gradients(one, old, self.bench)
         usual = little(noise, old)
         if usual and not told_apart(
             old, new, self.bench.tolerance, may_overflow=one.may_overflow, noise=_times(usual)
@@ -79,8 +79,9 @@ class Rounding:
             return ""
         # What passes the largest float32 is far from that of float64. Gradients that nearly cancel
         # are rounded as the large ones are that they are sums of. Noise may be large where what follows
-        # magnifies it, as a norm of equal numbers does: there float64 alone decides.
-        near = _more(_times(noise), old, _OF_LARGEST)
+        # magnifies it, as a norm of equal numbers does: there float64 decides what is of the same size.
+        unusual = {name: largest_of({name: old[name]}) for name in noise.keys() - usual.keys()}
+        near = _more({**_times(usual), **unusual}, old, _OF_LARGEST)
         if told_apart(old, new, NEAR, may_overflow=True, noise=near):
             return found
         return self._wide_gradient_difference(one, found)
@@ -93,9 +94,18 @@ class Rounding:
         raised = [came for came in wide if isinstance(came, str)]
         if raised:
             return f"{found}; float64 cannot decide, as it raises {raised[0]}"
-        noise = {} if isinstance(wide[0], str) else _more({}, wide[0], _OF_LARGEST_WIDE)
-        apart = told_apart(*wide, CLOSE, may_overflow=one.may_overflow, noise=noise)
-        return f"{found}; in float64 {apart}" if apart else ""
+        old, new = wide
+        assert not isinstance(old, str)
+
+        def told(noise: Mapping[str, float]) -> str:
+            more = _more(noise, old, _OF_LARGEST_WIDE)
+            return told_apart(old, new, CLOSE, may_overflow=one.may_overflow, noise=more)
+
+        apart = told({})
+        if not apart:
+            return ""
+        noise = self._noise_of_gradients(one, old, replace(self.bench, is_wide=True))
+        return f"{found}; in float64 {apart}" if told(_times(little(noise, old))) else ""
 
     @property
     def _decides(self) -> bool:
@@ -119,12 +129,12 @@ class Rounding:
             if by_path
         }
 
-    def _noise_of_gradients(self, one: Input, old: Gradients) -> Mapping[str, float]:
+    def _noise_of_gradients(self, one: Input, old: Gradients, bench: Bench) -> Mapping[str, float]:
         """Return what runs of the old code differ by, by name."""
         found: dict[str, float] = {}
         for _ in range(_AGAIN):
             with self.old():
-                again = self.bench.gradients(one.calls, one.held)
+                again = bench.gradients(one.calls, one.held)
             if isinstance(again, str):
                 return {}
             for name, apart in noise_of(old, again).items():
