@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from capturelint.debug.attempts.part import Call
 from capturelint.rewrite.proof.fewer import laid_otherwise, one_row_each
 from capturelint.rewrite.proof.gradients import Gradients, is_filled
+from capturelint.rewrite.proof.on_host import OnHost
 from capturelint.rewrite.proof.reference import Reference
 from capturelint.rewrite.proof.resized import Resized, all_true, ways_to_resize
 from capturelint.rewrite.proof.rounding import Context, Rounding
@@ -63,11 +65,12 @@ class Comparison:
         With one input for each way that it takes.
         """
         ways = [one for one in inputs if one.leads_first and one.held is None][:_MOST_WAYS]
+        host = OnHost(self.bench.part.run) if self.bench.backend.name == "cuda" else None
         is_legal = False
         for way in ways_to_resize(self.bench.part.steps[0]):
             if way.needs_others and not is_legal:
                 continue
-            found = self._run_resized(ways, way)
+            found = self._run_resized(ways, way, host)
             # A size for which one way fails, such as that of a layer, is none of the code's.
             is_legal = len(found) == len(ways)
             if is_legal:
@@ -80,19 +83,26 @@ class Comparison:
                 weighted = _Other(other, self.bench.came(one.calls, held))
                 self._others.append(self._with_slopes(weighted))
 
-    def _run_resized(self, ways: Inputs, way: Resized) -> list[_Other]:
-        """Return what the code as it is now comes to on resized inputs, as long as it runs on them."""
+    def _run_resized(self, ways: Inputs, way: Resized, host: OnHost | None) -> list[_Other]:
+        """Return what the code as it is now comes to on resized inputs, as long as it runs on them.
+
+        On a GPU as long as it runs on the host first, as an index beyond a table ends the context there.
+        """
         found: list[_Other] = []
         for one in ways:
             calls = way.of(one.calls)
-            came = self.bench.came(calls)
+            came = self._ran(calls, host)
             # Of another size than the rows that it is for, a mask may have to select nothing.
-            fails = way.is_alone and self.bench.came(all_true(calls)).seen is None
-            if came.seen is None or fails:
+            if came is None or (way.is_alone and self._ran(all_true(calls), host) is None):
                 break
             other = one._replace(name=f"{one.name}, {way.name}", calls=calls)
             found.append(_Other(other, came, may_fail=way.may_fail))
         return found
+
+    def _ran(self, calls: tuple[Call, ...], host: OnHost | None) -> Came | None:
+        """Return what the code comes to on inputs, None if it raises, there or on the host before."""
+        came = self.bench.came(calls) if host is None or host.fits(calls) else None
+        return came if came is not None and came.seen is not None else None
 
     def _with_slopes(self, one: _Other) -> _Other:
         given = one.given
