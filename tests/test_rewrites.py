@@ -35,7 +35,7 @@ def test_there_are_examples_of_all_outcomes() -> None:
     assert len({(one.path, one.name) for one in ALL}) == len(ALL)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("example", MENDED, ids=_named)
 def test_an_example_is_rewritten_as_shown(example: Example, in_fork: InFork) -> None:
     in_fork(lambda: _is_rewritten(example))
@@ -57,7 +57,7 @@ def _is_rewritten(example: Example) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("example", KEPT, ids=_named)
 def test_what_cannot_be_proven_stays_with_a_reason(example: Example, in_fork: InFork) -> None:
     in_fork(lambda: _stays(example))
@@ -84,7 +84,7 @@ def _is_clean(example: Example) -> None:
     assert (report.rewrites, report.kept) == ((), ())
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("example", MENDED, ids=_named)
 def test_what_was_rewritten_has_nothing_to_rewrite(example: Example, in_fork: InFork) -> None:
     in_fork(lambda: _has_nothing_to_rewrite(example))

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from capturelint.debug.attempts.part import Call
 from capturelint.rewrite.proof.fewer import laid_otherwise, one_row_each
 from capturelint.rewrite.proof.gradients import Gradients, is_filled
+from capturelint.rewrite.proof.mutants import INTEGERS_ZERO
 from capturelint.rewrite.proof.on_host import OnHost
 from capturelint.rewrite.proof.reference import Reference
-from capturelint.rewrite.proof.resized import Resized, all_true, ways_to_resize
+from capturelint.rewrite.proof.resized import Resized, all_true, has_integers, ways_to_resize
 from capturelint.rewrite.proof.rounding import Context, Rounding
 from capturelint.rewrite.proof.trial import Bench, Came, Held, Input, Inputs, is_exact, shares_less
 
@@ -24,7 +25,7 @@ class _Other(NamedTuple):
     may_fail: bool = False
 
 
-_MOST_WAYS = 4  # that inputs of other sizes and other weights are tried with
+_MOST_WAYS = 3  # that inputs of other sizes and other weights are tried with
 _FACTORS = (0.0, 1000.0, -1000.0)
 
 
@@ -62,9 +63,12 @@ class Comparison:
     def run_old_otherwise(self, inputs: Inputs) -> None:
         """Run the code as it is now with inputs of other sizes, as far as it runs on them, and other weights.
 
-        With one input for each way that it takes.
+        With one input for each way that it takes, and one of which all integers are zero.
         """
         ways = [one for one in inputs if one.leads_first and one.held is None][:_MOST_WAYS]
+        # Lengths of a case may be those of whole rows, of which nothing is left out.
+        if has_integers(self.bench.part.steps[0]):
+            ways += [one for one in inputs if one.name == INTEGERS_ZERO and one.held is None][:1]
         host = OnHost(self.bench.part.run) if self.bench.backend.name == "cuda" else None
         is_legal = False
         for way in ways_to_resize(self.bench.part.steps[0]):

@@ -16,6 +16,7 @@ from capturelint.debug.trees.trees import leaves
 Change = Callable[[Tensor, random.Random, tuple[float, ...]], None]
 
 AS_RECORDED = "as recorded"
+INTEGERS_ZERO = "integers zero"
 _ONE = " of one input"
 
 _HUGE, _LARGE, _SMALL = 1e30, 1e4, 1e-4
@@ -166,7 +167,7 @@ CHANGES: Mapping[str, Change] = {
     "truth turned around": _flipped,
     "nothing true": _told(0),
     "all true": _told(1),
-    "integers zero": _first_integers,
+    INTEGERS_ZERO: _first_integers,
     "one zero": _element(0.0),
     "one large": _element(1e3),
     "one NaN": _element(float("nan")),

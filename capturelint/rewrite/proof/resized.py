@@ -20,7 +20,7 @@ from capturelint.debug.attempts.part import Call
 Calls = tuple[Call, ...]
 
 _EMPTY = "of size 0"
-_MOST_SIZES = 3  # that are changed, the others stay
+_MOST_SIZES = 5  # that are changed, the others stay
 _MOST_ALONE = 4  # inputs
 
 
@@ -49,26 +49,30 @@ def ways_to_resize(calls: Calls) -> Iterator[Resized]:
     each tensor alone gets another number of rows.
     """
     tensors = _tensors(calls)
-    sizes = list(dict.fromkeys(size for one in tensors for size in one.shape if size > 1))
+    sizes = list(dict.fromkeys(size for one in tensors for size in one.shape if size))
     for number, size in enumerate(sizes[:_MOST_SIZES]):
-        for other in (2 * size, _other(size), 1, *([] if number else [0])):
+        for other in dict.fromkeys((2 * size + 1, 3, 2, 1, *([] if number else [0]))):
             name = f"of size {other} in place of {size}"
-            yield Resized(name, partial(_with_size, size, other), needs_others=other < 2)
-    several = [number for number, one in enumerate(tensors) if one.shape[0] > 1]
-    for number in several[:_MOST_ALONE] if len(tensors) > 1 else ():
-        for rows in (1, _other(tensors[number].shape[0])):
+            if other != size:
+                yield Resized(name, partial(_with_size, size, other), needs_others=other < 2)
+    for number, one in enumerate(tensors[:_MOST_ALONE]) if len(tensors) > 1 else ():
+        for rows in (1, 2, 3):
             name = f"of which one alone has {rows} row{'s' if rows > 1 else ''}"
-            yield Resized(name, partial(_with_rows, number, rows), is_alone=True)
-
-
-def _other(size: int) -> int:
-    """Return another size, not 1."""
-    return 2 if size > 2 else 3
+            if rows != one.shape[0]:
+                yield Resized(name, partial(_with_rows, number, rows), is_alone=True)
 
 
 def all_true(calls: Calls) -> Calls:
     """Return the calls with masks that select all."""
     return _resized(calls, lambda _, one: torch.ones_like(one) if one.dtype is torch.bool else one)
+
+
+def has_integers(calls: Calls) -> bool:
+    """Return whether a tensor of the calls holds integers."""
+    return any(
+        not (one.is_floating_point() or one.is_complex() or one.dtype is torch.bool)
+        for one in _tensors(calls)
+    )
 
 
 def _tensors(calls: Calls) -> list[Tensor]:
@@ -88,7 +92,7 @@ def _with_size(size: int, other: int, calls: Calls) -> Calls:
 def _with_rows(number: int, rows: int, calls: Calls) -> Calls:
     def resized(at: int, one: Tensor) -> Tensor:
         chosen = torch.arange(rows, device=one.device)
-        return one.index_select(0, chosen % one.shape[0]) if at == number else one
+        return one.index_select(0, chosen % max(one.shape[0], 1)) if at == number else one
 
     return _resized(calls, resized)
 

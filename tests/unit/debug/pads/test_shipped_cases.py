@@ -27,7 +27,7 @@ def judged(backend: Backend, path: Path, name: str, seed: int = 0) -> Report:
 
 
 @pytest.mark.slow
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", names(LEAKING))
 def test_a_leak_is_named_with_its_line(name: str, in_session: InSession) -> None:
     def body(backend: Backend) -> None:
@@ -40,7 +40,7 @@ def test_a_leak_is_named_with_its_line(name: str, in_session: InSession) -> None
     in_session(body)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", names(APART))
 def test_what_keeps_rows_apart_raises_no_alarm(name: str, in_session: InSession) -> None:
     def body(backend: Backend) -> None:
@@ -52,7 +52,7 @@ def test_what_keeps_rows_apart_raises_no_alarm(name: str, in_session: InSession)
     in_session(body)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_an_expert_load_leaks_at_every_seed(seed: int, in_session: InSession) -> None:
     def body(backend: Backend) -> None:

@@ -368,7 +368,7 @@ def _edit_line(path: Path, draw: random.Random) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("scope", [Scope.CAPTURED, Scope.STEP])
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_edited_a_run_without_a_cache_finds_the_same(

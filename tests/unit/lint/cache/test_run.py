@@ -421,7 +421,7 @@ def _edit_line(path: Path, kind: int, draw: random.Random) -> None:
     path.write_text("\n".join(lines))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("named", [(), ("pkg/ops.py", "pkg/sub")])
 def test_cached_and_uncached_runs_agree_whatever_is_edited(
@@ -440,7 +440,7 @@ def test_cached_and_uncached_runs_agree_whatever_is_edited(
     assert 0 < kept < 40
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("seed", [0, 3, 5])
 def test_one_edited_line_gives_what_a_run_without_a_cache_gives(seed: int, tmp_path: Path) -> None:
     project = _Project(tmp_path)
