@@ -97,7 +97,8 @@ class Comparison:
             calls = way.of(one.calls)
             came = self._ran(calls, host)
             # Of another size than the rows that it is for, a mask may have to select nothing.
-            if came is None or (way.is_alone and self._ran(all_true(calls), host) is None):
+            full = all_true(calls) if way.is_alone else None
+            if came is None or (full is not None and self._ran(full, host) is None):
                 break
             other = one._replace(name=f"{one.name}, {way.name}", calls=calls)
             found.append(_Other(other, came, may_fail=way.may_fail))

@@ -62,8 +62,10 @@ def ways_to_resize(calls: Calls) -> Iterator[Resized]:
                 yield Resized(name, partial(_with_rows, number, rows), is_alone=True)
 
 
-def all_true(calls: Calls) -> Calls:
-    """Return the calls with masks that select all."""
+def all_true(calls: Calls) -> Calls | None:
+    """Return the calls with masks that select all; None if they have no masks."""
+    if not any(one.dtype is torch.bool for one in _tensors(calls)):
+        return None
     return _resized(calls, lambda _, one: torch.ones_like(one) if one.dtype is torch.bool else one)
 
 
