@@ -86,6 +86,7 @@ def _exact_slopes(old: Any, new: Any, given: list[Any]) -> tuple[list[Any], list
     return ours, _slopes(new.double(), wide)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("example", CHANGED, ids=lambda one: one.name)
 def test_other_inputs_tell_nothing_apart(example: Example, in_fork: InFork) -> None:
     in_fork(lambda: _compare(example))
