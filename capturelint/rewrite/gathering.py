@@ -93,7 +93,7 @@ class Gathering:
 
     def _view(self, statements: Sequence[cst.BaseStatement]) -> str:
         """Return a view that fails unless there is one element for each row, as one would stand for all rows."""
-        held = next(filter(None, map(_stored_in, statements)), None)
+        held = next(filter(None, map(stored_in, statements)), None)
         bound = {name for one in statements for name in _assigned(one)}
         if held is None or not read_names(held).isdisjoint(bound):
             raise self._other(statements[0])
@@ -212,7 +212,7 @@ class Gathering:
         return refuse(self._facts, node, "STATEMENT", f"`{head}` is not over the rows", HINT)
 
 
-def _stored_in(statement: cst.BaseStatement) -> cst.BaseExpression | None:
+def stored_in(statement: cst.BaseStatement) -> cst.BaseExpression | None:
     """Return what a statement stores rows in, None if it does not."""
     small = only_statement(statement)
     target = target_of(small)

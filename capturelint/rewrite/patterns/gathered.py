@@ -16,15 +16,13 @@ import libcst as cst
 from capturelint.rewrite.blocks import assigned_names, names_around, read_names, statements_of
 from capturelint.rewrite.conditions import RefusedError, refuse
 from capturelint.rewrite.form import Form, Grade, Refusal
-from capturelint.rewrite.gathering import STORING, Gathering
+from capturelint.rewrite.gathering import Gathering, stored_in
 from capturelint.rewrite.lines import edit_of
 from capturelint.rewrite.masks import HINT
 from capturelint.rewrite.observed import Observed
 from capturelint.rewrite.positions import Positions, positions_in
-from capturelint.rewrite.regions import only_statement, target_of
 from capturelint.rewrite.steep import HARMLESS, is_steep
 from capturelint.rewrite.turns import choosing_loop, cost_of
-from capturelint.rule import method_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,9 @@ def _region(node: cst.CSTNode, facts: Observed) -> _Region | None:
     if is_left and (last < len(rest) - 1 or not isinstance(next(facts.around(block)), cst.For)):
         return None
     inner = tuple(_plain(rest[1 : last + 1], found, facts))
-    is_stored = any(_stores(one) and not read_names(one).isdisjoint(names) for one in inner)
+    is_stored = any(
+        stored_in(one) is not None and not read_names(one).isdisjoint(names) for one in inner
+    )
     return _Region(found, rest[: last + 1], inner) if is_stored else None
 
 
@@ -142,15 +142,6 @@ def _plain(
             yield from statements_of(one.body)
         else:
             yield one
-
-
-def _stores(node: cst.BaseStatement) -> bool:
-    """Return whether a statement stores in elements of something."""
-    small = only_statement(node)
-    call = small.value if isinstance(small, cst.Expr) else None
-    called = method_call(call) if isinstance(call, cst.Call) else None
-    is_method = called is not None and called[1] in STORING
-    return is_method or isinstance(target_of(small), cst.Subscript)
 
 
 def _is_left(node: cst.BaseStatement, found: Positions, facts: Observed) -> bool:
