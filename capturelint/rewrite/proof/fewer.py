@@ -52,21 +52,22 @@ def laid_otherwise(calls: tuple[Call, ...]) -> tuple[Call, ...]:
     return tuple(found)
 
 
-def _tensors(call: Call) -> list[Tensor]:
+def tensors_of(call: Call) -> list[Tensor]:
+    """Return the tensors that a call receives and that have a dimension."""
     held = pytree.tree_leaves((call.args, dict(call.kwargs)))
     return [one for one in held if isinstance(one, Tensor) and one.dim()]
 
 
 def _rows(call: Call) -> int:
     """Return how many rows the inputs of a call have, 0 if there is no more than one."""
-    found = next((one.shape[0] for one in _tensors(call)), 0)
+    found = next((one.shape[0] for one in tensors_of(call)), 0)
     return found if found > 1 else 0
 
 
 def _cut(call: Call, rows: int, row: int) -> Call:
     cut = {
         id(one): one.detach()[row : row + 1].clone().requires_grad_(one.requires_grad)
-        for one in _tensors(call)
+        for one in tensors_of(call)
         if one.shape[0] == rows
     }
     args, kwargs = pytree.tree_map(

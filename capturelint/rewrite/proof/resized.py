@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from capturelint.debug.attempts.part import Call
+from capturelint.rewrite.proof.fewer import tensors_of
 
 Calls = tuple[Call, ...]
 
@@ -78,8 +79,7 @@ def has_integers(calls: Calls) -> bool:
 
 
 def _tensors(calls: Calls) -> list[Tensor]:
-    held = pytree.tree_leaves([(call.args, dict(call.kwargs)) for call in calls])
-    return [one for one in held if isinstance(one, Tensor) and one.dim()]
+    return [one for call in calls for one in tensors_of(call)]
 
 
 def _with_size(size: int, other: int, calls: Calls) -> Calls:
